@@ -56,7 +56,7 @@ func TestChoose(t *testing.T) {
 		},
 		{
 			"what contradicts itself", refs(with(referring(h+"a", 1), func(r *manifest.Reference) { r.Spec.Max = 0 })), 0, "", "",
-			h + "a is not used: maxReplicas 0: want at least 1",
+			h + "a is not used: maxReplicas 0: expected at least 1",
 		},
 		{
 			"five that differ",

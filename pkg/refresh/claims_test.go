@@ -22,7 +22,7 @@ func TestClustersThatAddUpAreSaid(t *testing.T) {
 		several.SideQueries = refresh.SideQueries{refresh.Clusters: "clusters"}
 		loop, _ := newLoop(t, source, fixedJobs{several})
 		c := condition(t, entry(t, loop.Step(t.Context(), noon), "llama"), snapshot.ConditionSource)
-		if said := strings.Contains(c.Message, "in 2 clusters") &&
+		if said := strings.Contains(c.Message, "from 2 clusters") &&
 			strings.Contains(c.Message, "--cluster"); said != want ||
 			!c.True {
 			t.Errorf("%v clusters: %+v", clusters, c)
@@ -184,7 +184,8 @@ func TestPodsWithoutAKnownOwnerAreSaid(t *testing.T) {
 			continue
 		}
 		c := condition(t, after, snapshot.ConditionSignal)
-		if c.True || c.Reason != "OwnersUnknown" || !strings.Contains(c.Message, "check that kube-state-metrics") {
+		if c.True || c.Reason != "OwnersUnknown" ||
+			!strings.Contains(c.Message, "check that all shards of kube-state-metrics") {
 			t.Errorf("%+v", c)
 		}
 	}

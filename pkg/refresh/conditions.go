@@ -16,11 +16,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// Reasons of conditions that the loop alone gives. Their comments become docs/reference/conditions.md.
+// Reasons of conditions that only the loop sets. docs/reference/conditions.md is generated from these comments.
 
 // Reasons of the condition Uncalibrated.
 const (
-	// reasonTargetUnknown (True): it is unknown what a replica sustains, so a quantile is served instead of the objective.
+	// reasonTargetUnknown (True): Forewarm does not know what a replica sustains, so it serves a quantile instead of the objective.
 	//
 	// Fix: let an HPA or a ScaledObject refer to the Forecast, or set spec.scaling.target. See
 	// docs/objectives.md#what-a-replica-sustains.
@@ -29,7 +29,7 @@ const (
 
 // Reasons of the condition Saturated.
 const (
-	// reasonCensored (True): the service is saturated, so the demand is at least the observed one.
+	// reasonCensored (True): the workload is saturated, so the real demand may be higher than the observed demand.
 	//
 	// Fix: raise maxReplicas, or use a signal that does not saturate.
 	reasonCensored = "Censored"
@@ -37,83 +37,87 @@ const (
 
 // Reasons of the condition SignalPlausible.
 const (
-	// reasonAverage (False): the query is an average. An autoscaler needs the total: the average falls when it adds replicas.
+	// reasonAverage (False): the query is an average. An autoscaler needs the total, because an average falls when it adds replicas.
 	//
-	// Fix: write sum() instead of avg().
+	// Fix: use sum() instead of avg().
 	reasonAverage = "Average"
-	// reasonFrozen (False): for an hour the value has been the same, and it changed all the time before.
+	// reasonFrozen (False): the value has not changed for an hour, although it changed constantly before.
 	//
 	// Fix: check the exporter, the recording rule or the federation behind the query.
 	reasonFrozen = "Frozen"
-	// reasonSilentReplicas (False): ready replicas report nothing to the preset, so their demand is missing.
+	// reasonSilentReplicas (False): some ready replicas have no series for the preset, so their demand is missing.
 	//
-	// Fix: check that new pods are scraped. The preset is docs/signals.md#presets.
+	// Fix: check that new pods are scraped. See docs/signals.md#presets.
 	reasonSilentReplicas = "SilentReplicas"
-	// reasonOwnersUnknown (False): pods report to the preset of which kube-state-metrics does not say whose they are. The total of the
-	// others might be too small, so there is no sample until it knows them.
+	// reasonOwnersUnknown (False): some pods have series for the preset, but kube-state-metrics does not report their owners. The total
+	// of the other pods might be too low, so Forewarm takes no sample until the owners are known.
 	//
-	// Fix: check that kube-state-metrics, every shard of it, runs, follows the cluster and is scraped.
+	// Fix: check that all shards of kube-state-metrics run, are up to date with the cluster, and are scraped.
 	reasonOwnersUnknown = "OwnersUnknown"
-	// reasonCopiesAddUp (False): the query adds up copies of one scrape, such as those of an HA pair of Prometheus servers.
+	// reasonCopiesAddUp (False): the query adds up several copies of the same scrape, for example from an HA pair of Prometheus servers.
 	//
-	// Fix: deduplicate the copies in the store, or take the greatest one before they are added up. See docs/stores.md#pairs-of-replicas.
+	// Fix: deduplicate the copies in the store, or use max to select one copy before the query adds them up. See
+	// docs/stores.md#pairs-of-replicas.
 	reasonCopiesAddUp = "CopiesAddUp"
-	// reasonProfilingIdle (False): GPUs report a profiling field of 0 although they are busy, so their demand is missing.
+	// reasonProfilingIdle (False): a profiling field of some GPUs is 0 although they are busy, so their demand is missing.
 	//
-	// Fix: resume profiling (dcgmi profile --resume), and check that no other tool holds it.
+	// Fix: resume profiling (dcgmi profile --resume), and check that no other tool uses the profiling counters.
 	reasonProfilingIdle = "ProfilingIdle"
-	// reasonWindowTooShort (False): the window of a rate has fewer than three samples, so a missed scrape loses demand.
+	// reasonWindowTooShort (False): the window of a rate contains fewer than three samples, so demand is lost if one scrape fails.
 	//
-	// Fix: set --scrape-interval (prometheus.scrapeInterval in the chart), or a window of four intervals in the query. See
+	// Fix: set --scrape-interval (prometheus.scrapeInterval in the chart), or use a window of four scrape intervals in the query. See
 	// docs/signals.md#rates.
 	reasonWindowTooShort = "WindowTooShort"
-	// reasonTargetTooHigh (False): for half an hour replicas were saturated at less than a third of the autoscaler's target.
+	// reasonTargetTooHigh (False): for half an hour, replicas were saturated at less than a third of the autoscaler's target.
 	//
-	// Fix: measure what a replica sustains (forewarm capacity), and correct the target, or the unit of the query.
+	// Fix: measure what a replica sustains (forewarm capacity). Then correct the target or the unit of the query.
 	reasonTargetTooHigh = "TargetTooHigh"
-	// reasonTargetTooLow (False): for half an hour replicas carried three times the autoscaler's target and were not saturated.
+	// reasonTargetTooLow (False): for half an hour, each replica served more than three times the autoscaler's target and was not
+	// saturated.
 	//
-	// Fix: measure what a replica sustains (forewarm capacity), and correct the target, or the unit of the query.
+	// Fix: measure what a replica sustains (forewarm capacity). Then correct the target or the unit of the query.
 	reasonTargetTooLow = "TargetTooLow"
-	// reasonLatenessDiffers (False): for a day and a half three times as much was late as in the simulation, or a third. Nothing is
-	// changed by it.
+	// reasonLatenessDiffers (False): for a day and a half, the measured lateness was at least three times the simulated lateness, or at
+	// most a third of it. The difference does not change what Forewarm serves.
 	//
-	// Fix: the message has the likely cause: what a replica sustains (the target), what the query measures, or the signal. See
+	// Fix: see the message for the likely cause: what a replica sustains (the target), what the query measures, or the signal. See
 	// docs/objectives.md#measured-and-simulated.
 	reasonLatenessDiffers = "LatenessDiffers"
-	// reasonMeasuredUnusable (False): the query of objective.measured fails, or returns no share of requests.
+	// reasonMeasuredUnusable (False): the query of objective.measured fails, or does not return a share of requests.
 	//
-	// Fix: the message has the cause. Write one series from 0 to 1, or remove the field.
+	// Fix: see the message for the cause. Write a query that returns one series with values from 0 to 1, or remove the field.
 	reasonMeasuredUnusable = "MeasuredUnusable"
 )
 
 // Reasons of the condition EventsPlausible.
 const (
-	// reasonNoEffect (False): the last two occurrences of an event had hardly an effect: less than a quarter of what is known of it.
+	// reasonNoEffect (False): the last two occurrences of an event had almost no effect: less than a quarter of the expected effect.
 	//
-	// Fix: remove the event, or correct its time or what is known of it. The outlook has what they came to.
+	// Fix: remove the event, or correct its time or its expected effect. The outlook shows the effect of each occurrence.
 	reasonNoEffect = "NoEffect"
-	// reasonOverlap (False): two events are at the same time. The greater one counts.
+	// reasonOverlap (False): two events overlap. Forewarm uses the event with the larger effect.
 	//
-	// Fix: if their effects add up, write one event with both.
+	// Fix: if the effects add up, write one event with the combined effect.
 	reasonOverlap = "Overlap"
-	// reasonNoLast (False): an event is like its last occurrence, and the history has none, so nothing is known of it.
+	// reasonNoLast (False): an event is expected to be like its last occurrence, but the history does not contain an occurrence. Forewarm
+	// therefore does not know the effect of the event.
 	//
-	// Fix: lengthen the history, or write atLeast or times. If the first one is still to come, wait.
+	// Fix: lengthen the history, or set atLeast or times. If the event has not occurred yet, wait for the first occurrence.
 	reasonNoLast = "NoLastOccurrence"
 )
 
 // Reasons of the condition DeferrablePlausible.
 const (
-	// reasonNotPlanned (False): nothing is calibrated, so work that may wait is not planned for.
+	// reasonNotPlanned (False): Forewarm cannot calibrate the Forecast, so it does not plan capacity for deferrable work.
 	//
 	// Fix: see the condition Uncalibrated.
 	reasonNotPlanned = "NotPlanned"
-	// reasonIncludesDemand (False): the work of deferrable.signal seems to contain the demand. Both are added up.
+	// reasonIncludesDemand (False): the work of deferrable.signal seems to include the demand of spec.signal. Forewarm adds up both, so the
+	// demand counts twice.
 	//
-	// Fix: leave the demand out of it, or write what is interactive alone into spec.signal.
+	// Fix: exclude the demand from deferrable.signal, or restrict spec.signal to interactive demand.
 	reasonIncludesDemand = "IncludesDemand"
-	// reasonDeadlineTooShort (False): a new replica is not ready before the deadline.
+	// reasonDeadlineTooShort (False): the deadline is shorter than the time until a new replica is ready.
 	//
 	// Fix: lengthen the deadline, or add the work to the demand.
 	reasonDeadlineTooShort = "DeadlineTooShort"
@@ -125,40 +129,43 @@ const (
 
 // Reasons of the condition VariantsPlausible.
 const (
-	// reasonReadsWhole (False): an autoscaler reads the value for all variants, and so has replicas for the demand that the others have.
+	// reasonReadsWhole (False): an autoscaler reads the value for all variants, so it also adds replicas for the demand of the other
+	// variants.
 	//
-	// Fix: add matchLabels {variant: NAME} to its metric; the message has the name.
+	// Fix: add matchLabels {variant: NAME} to its metric. The message contains the name.
 	reasonReadsWhole = "ReadsWhole"
-	// reasonVariantFull (False): replicas of a variant find no node, for longer than a start takes. It is asked for one more than are
-	// on a node, and the other variants have the rest. Once that one has a node, it is asked for its whole part again.
+	// reasonVariantFull (False): replicas of a variant have been without a node for longer than a start takes. Forewarm requests one
+	// replica more than the variant has on nodes, and the other variants serve the rest. Once the additional replica has a node,
+	// Forewarm requests the full part of the variant again.
 	//
-	// Fix: raise the limit of its nodes or its quota, or leave it to the other variants.
+	// Fix: raise the node limit or the quota of the variant, or let the other variants serve the rest.
 	reasonVariantFull = "VariantFull"
 )
 
 // Reasons of the condition ScaledToZero.
 const (
-	// reasonNoReplicas (True): the workload has no replicas, so a missing sample counts as demand 0.
+	// reasonNoReplicas (True): the workload has no replicas, so a missing sample counts as a demand of 0.
 	reasonNoReplicas = "NoReplicas"
 )
 
 // Reasons of the condition Paused.
 const (
-	// reasonAsBefore (True): the autoscaler has the replicas that the HPA of spec.scaling.before had.
+	// reasonAsBefore (True): the autoscaler runs as many replicas as the HPA of spec.scaling.before would.
 	//
-	// Fix: forewarm resume NAME ends it.
+	// Fix: to end the pause, run forewarm resume NAME.
 	reasonAsBefore = "AsBefore"
-	// reasonBeforeAssumed (True): part of the HPA before is assumed, and the autoscaler may have more replicas than it had.
+	// reasonBeforeAssumed (True): Forewarm assumes a part of the settings of the previous HPA. The autoscaler may run more replicas than
+	// that HPA would.
 	//
-	// Fix: the message has what to write to make it exact. forewarm resume NAME ends it.
+	// Fix: see the message for the settings that make the pause exact. To end the pause, run forewarm resume NAME.
 	reasonBeforeAssumed = "BeforeAssumed"
 	// reasonInvalidAnnotation (False): the annotation is neither true nor false, so the Forecast is not paused.
 	//
-	// Fix: set it by forewarm pause NAME, or remove it by forewarm resume NAME.
+	// Fix: set the annotation with forewarm pause NAME, or remove it with forewarm resume NAME.
 	reasonInvalidAnnotation = "InvalidAnnotation"
 )
 
-// eventsCondition is present while events contradict each other, or are not what came.
+// eventsCondition is present while events overlap, or do not match the demand that was observed.
 func eventsCondition(e *snapshot.ForecastSnapshot) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionEvents}
 	var next []event.Occurrence
@@ -167,47 +174,50 @@ func eventsCondition(e *snapshot.ForecastSnapshot) snapshot.Condition {
 		switch {
 		case one.Failed():
 			last := one.Effects[len(one.Effects)-1]
-			came := humanize.Number(last.Times) + " times the usual demand"
+			effect := humanize.Number(last.Times) + " times the usual demand"
 			if one.AtLeast > 0 {
-				came = "at most " + humanize.Number(last.Most)
+				effect = "at most " + humanize.Number(last.Most)
 			}
 			c.Reason = reasonNoEffect
-			c.Message = fmt.Sprintf("event %s had no effect twice: the demand of %s was %s; remove it, or correct it",
-				one.Occurrence, formatTime(last.Start), came)
+			c.Message = fmt.Sprintf("the last two occurrences of event %s had no effect: at %s, the demand was "+
+				"only %s; remove the event, or correct its time or effect", one.Occurrence, formatTime(last.Start),
+				effect)
 			return c
 		case one.LikeLast && len(one.Effects) == 0:
 			c.Reason = reasonNoLast
-			const text = "event %s is like its last occurrence, and the history has none: nothing is known of it on %s"
+			const text = "event %s is expected to be like its last occurrence, but the history does not contain one, so " +
+				"its effect at %s is unknown: lengthen the history, or set atLeast or times"
 			c.Message = fmt.Sprintf(text, one.Name, formatTime(one.Start))
 		}
 		next = append(next, one.Occurrence)
 	}
 	if a, b, ok := event.Overlap(next); ok && c.Reason == "" {
 		c.Reason = reasonOverlap
-		c.Message = fmt.Sprintf("events %s and %s are both at %s: the greater counts", a, b, formatTime(b.Start))
+		c.Message = fmt.Sprintf("events %s and %s overlap at %s: Forewarm uses the one with the larger effect", a, b,
+			formatTime(b.Start))
 	}
 	return c
 }
 
-// variantsCondition is present while a variant does not hold what it would be asked for, or an autoscaler reads what is for all.
+// variantsCondition is present while a variant cannot run its part, or while an autoscaler reads the value for all variants.
 func variantsCondition(e *snapshot.ForecastSnapshot, t *Job) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionVariants}
 	var limited []string
 	for _, part := range e.Parts {
 		if part.Limited {
 			replicas := humanize.Plural(int(math.Round(part.Value/part.Capacity)), "replica")
-			limited = append(limited, fmt.Sprintf("variant %s is asked for %s and no more, because some have found no "+
-				"node for longer than a start takes", part.Name, replicas))
+			limited = append(limited, fmt.Sprintf("Forewarm requests only %s of variant %s, because some of its "+
+				"replicas have been without a node for longer than a start takes", replicas, part.Name))
 		}
 	}
 	switch {
 	case len(t.ReadWhole) > 0:
 		c.Reason = reasonReadsWhole
-		c.Message = fmt.Sprintf("%s reads the value for all variants: add matchLabels {variant: %s} to its metric",
-			strings.Join(t.ReadWhole, ", "), t.Variants[0].Name)
+		c.Message = fmt.Sprintf("%s reads the value for all variants instead of its own part: add matchLabels "+
+			"{variant: %s} to its metric", strings.Join(t.ReadWhole, ", "), t.Variants[0].Name)
 	case len(limited) > 0:
 		c.Reason = reasonVariantFull
-		c.Message = strings.Join(limited, "; ") + "; the other variants have the rest"
+		c.Message = strings.Join(limited, "; ") + "; the other variants serve the rest"
 	}
 	return c
 }
@@ -246,9 +256,9 @@ func (r *result) readyCondition(e *snapshot.ForecastSnapshot, t Job, now time.Ti
 	case snapshot.Warming:
 		c.True, c.Message = true, r.warmingMessage(e)
 	case snapshot.FallingBack:
-		c.Message = fmt.Sprintf("%s: %s", r.newestSample(age), e.ModelReason())
+		c.Message = fmt.Sprintf("%s, so Forewarm serves a fallback: %s", r.newestSample(age), e.ModelReason())
 	case snapshot.Stale:
-		c.Message = fmt.Sprintf("%s, the limit is %s: nothing is served and the HPA keeps its replicas",
+		c.Message = fmt.Sprintf("%s, and the limit is %s: Forewarm serves no value, and the HPA keeps its replicas",
 			r.newestSample(age), t.StaleAfter)
 		switch {
 		case r.lacksSeries():
@@ -270,10 +280,10 @@ func (r *result) lacksSeries() bool {
 // endsInDropped reports whether the source answers, and its newest samples cannot be demand.
 func (r *result) endsInDropped() bool { return r.err == nil && r.newestDropped.Any() }
 
-// newestSample says how old the newest sample is that can be demand, and first of all which ones after it cannot.
+// newestSample says how old the newest valid sample is, and begins with the newer samples that were dropped.
 func (r *result) newestSample(age time.Duration) string {
 	if r.endsInDropped() {
-		return fmt.Sprintf("%s; the newest sample that can be demand is %s old", r.newestDropped.Newest(), age)
+		return fmt.Sprintf("%s; the newest valid sample is %s old", r.newestDropped.Newest(), age)
 	}
 	return fmt.Sprintf("the newest sample is %s old", age)
 }
@@ -287,24 +297,24 @@ func (r *result) pendingMessage() string {
 	case r.err != nil:
 		return r.err.Error()
 	case r.newestDropped.Any():
-		return r.newestDropped.Newest() + "; the query has no other samples"
+		return r.newestDropped.Newest() + "; the query returned no other samples"
 	case r.stored:
-		return "the query has no sample that can be demand, a number from 0 to 1e15: check the query"
+		return "the query returned no valid sample (a number from 0 to 1e15): check the query"
 	}
-	return "the history is being read"
+	return "Forewarm is reading the history"
 }
 
 func (r *result) sourceCondition(e *snapshot.ForecastSnapshot, t Job, now time.Time) snapshot.Condition {
 	c := snapshot.Condition{
 		Type: snapshot.ConditionSource, True: true, Reason: snapshot.ReasonAnswering,
-		Message: "the newest query was answered",
+		Message: "the source answered the newest query",
 	}
 	if name := t.Source.Name; name != "" {
-		c.Message += " by source " + name
+		c.Message = "source " + name + " answered the newest query"
 	}
 	if r.clusters > 1 {
-		c.Message += fmt.Sprintf("; pods of this namespace are in %.0f clusters, and add up: if the store has "+
-			"several clusters, the operator sets --cluster", r.clusters)
+		c.Message += fmt.Sprintf("; the store has pods of this namespace from %.0f clusters, and the query adds "+
+			"them up: to select one cluster, set --cluster on the Forewarm server", r.clusters)
 	}
 	c.Message += r.doubts.deletedText()
 	switch {
@@ -314,10 +324,10 @@ func (r *result) sourceCondition(e *snapshot.ForecastSnapshot, t Job, now time.T
 		c.True, c.Reason, c.Message = false, reasonOf(r.err), r.err.Error()
 	case e.SampleTime.Sub(now) > t.Step:
 		c.True, c.Reason = false, snapshot.ReasonClockBehind
-		c.Message = fmt.Sprintf("the newest sample is %s ahead of this machine's clock: set the clock; "+
-			"nothing new is fetched until it has caught up", e.SampleTime.Sub(now).Round(time.Second))
+		c.Message = fmt.Sprintf("the newest sample is %s ahead of the clock of Forewarm's machine: set that clock; "+
+			"until it has caught up, Forewarm does not fetch new samples", e.SampleTime.Sub(now).Round(time.Second))
 	case !r.stored:
-		c.True, c.Reason, c.Message = false, snapshot.ReasonPending, "no query has been answered yet"
+		c.True, c.Reason, c.Message = false, snapshot.ReasonPending, "the source has not answered a query yet"
 	}
 	return c
 }
@@ -341,28 +351,31 @@ func reasonOf(err error) string {
 	return snapshot.ReasonQueryFailed
 }
 
-// warmingMessage reports until when a new Forecast gains nothing: one season of history must exist before its next hour
-// is known, and gaps delay that.
+// warmingMessage says until when a new Forecast is no better than the observed demand. It needs one season of history, and gaps delay
+// that.
 //
-// Example: 7 h of a season of 24 h, the newest sample at 12:00: 05:00 of the next day at the earliest.
+// Example: With 7 h of history, a season of 24 h and the newest sample at 12:00, this is 05:00 of the next day at the earliest.
 func (r *result) warmingMessage(e *snapshot.ForecastSnapshot) string {
 	switch {
 	case r.partial && r.wholeErr != nil:
-		return fmt.Sprintf("the newest %s of history serves, because the whole could not be read yet: %s",
-			humanize.Span(partialHistory), r.wholeErr)
+		return fmt.Sprintf("the forecast uses only the newest %s of history, because Forewarm could not read the "+
+			"rest yet: %s", humanize.Span(partialHistory), r.wholeErr)
 	case r.partial:
-		return "the newest " + humanize.Span(partialHistory) + " of history serves while the whole is being read"
+		return "the forecast uses only the newest " + humanize.Span(
+			partialHistory,
+		) + " of history while Forewarm reads the rest"
 	case r.span >= r.season:
-		return fmt.Sprintf("%s of history, but no model has a score yet: without one the forecast gains nothing "+
-			"over the observed demand; %s", humanize.Span(r.span.Round(time.Minute)), e.ModelReason())
+		return fmt.Sprintf("Forewarm has %s of history, but no model has a score yet; until then, the forecast is "+
+			"no better than the observed demand; %s", humanize.Span(r.span.Round(time.Minute)), e.ModelReason())
 	}
 	until := e.SampleTime.Add(r.season - r.span).Round(time.Minute).UTC().Format("2006-01-02 15:04 UTC")
-	const words = "%s of history: the forecast gains nothing over the observed demand before one season (%s), %s at the earliest; %s"
+	const words = "Forewarm has only %s of history and needs one season (%s); until %s at the earliest, the forecast is no better than " +
+		"the observed demand; %s"
 	return fmt.Sprintf(words, humanize.Span(r.span.Round(time.Minute)), humanize.Span(r.season.Round(time.Minute)),
 		until, e.ModelReason())
 }
 
-// dataCondition is present while samples do not count as observed.
+// dataCondition is present while Forewarm drops or corrects samples.
 func (r *result) dataCondition() snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionData}
 	switch {
@@ -374,15 +387,15 @@ func (r *result) dataCondition() snapshot.Condition {
 		c.Reason, c.Message = snapshot.ReasonSuspect, r.suspect
 	case r.isClassified && r.classified.Cause == demand.Incomplete:
 		c.Reason = snapshot.ReasonIncomplete
-		c.Message = fmt.Sprintf("since %s samples are below those before, and the source still adds to samples of "+
-			"this age: what was observed before counts until they are complete; if the source always lags, set "+
-			"signal.delay", formatTime(r.classified.From))
+		c.Message = fmt.Sprintf("since %s, the samples are lower than before, and the source still adds to "+
+			"samples of this age: until they are complete, Forewarm uses the demand that it observed before; if "+
+			"the source always lags, set signal.delay", formatTime(r.classified.From))
 	case r.isClassified && r.classified.Cause == demand.Outage:
 		c.Reason = snapshot.ReasonOutageSuspected
-		c.Message = fmt.Sprintf("since %s the demand is suddenly near 0, which looks like an outage: the demand "+
-			"before it counts for %s, then half as much every %s; check the workload, its scrape and the query; "+
-			"if the demand is gone, nothing needs to be done", formatTime(r.classified.From),
-			humanize.Span(demand.OutageHold), humanize.Span(demand.OutageHalfLife))
+		c.Message = fmt.Sprintf("at %s, the demand suddenly fell to almost 0, which looks like an outage: for %s, "+
+			"Forewarm uses the demand from before the fall, and then halves it every %s; check the workload, its "+
+			"scrape and the query; if the workload really has no demand, you do not need to do anything",
+			formatTime(r.classified.From), humanize.Span(demand.OutageHold), humanize.Span(demand.OutageHalfLife))
 	case r.suddenLow != "":
 		c.Reason, c.Message = snapshot.ReasonSuddenLow, r.suddenLow
 	case r.unit != nil:
@@ -394,23 +407,23 @@ func (r *result) dataCondition() snapshot.Condition {
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 const (
-	// flapTime: a problem that comes back within this time comes and goes. Its condition stays until the problem has been over for
-	// calmTime. Other conditions stay until their problem has been over for twice as long as it was there, at most calmTime.
+	// flapTime: a problem that returns within this time is flapping. Its condition stays until the problem has been over for calmTime.
+	// Other conditions stay until their problem has been over for twice as long as it lasted, at most calmTime.
 	flapTime = time.Hour
 	calmTime = 30 * time.Minute
 )
 
-// problem is what was last said of a problem.
+// problem is the last reported state of a problem.
 type problem struct {
 	condition snapshot.Condition
-	// since and last are when it was there, over when it was last said to be over. flaps: it comes and goes.
+	// since and last are when the problem was first and last seen, over is when its condition was last removed. flaps: it is flapping.
 	since, last, over time.Time
 	said, flaps       bool
-	// initial: it was there from the beginning, and is not expected to come back.
+	// initial: the problem existed from the beginning, and is not expected to return.
 	initial bool
 }
 
-// steady keeps the conditions of problems that come and go, so that they do not change with them.
+// steady keeps the conditions of flapping problems, so that the conditions do not flap as well.
 func (w *worker) steady(conditions []snapshot.Condition, now time.Time) []snapshot.Condition {
 	for _, kind := range []string{snapshot.ConditionSource, snapshot.ConditionData, snapshot.ConditionSignal} {
 		at := slices.IndexFunc(conditions, func(c snapshot.Condition) bool { return c.Type == kind })
@@ -429,7 +442,7 @@ func (w *worker) steady(conditions []snapshot.Condition, now time.Time) []snapsh
 		case !p.said:
 		case now.Sub(p.last) < p.lingers():
 			c := p.condition
-			c.Message += "; this is over since " + formatTime(p.last)
+			c.Message += "; this ended at " + formatTime(p.last)
 			if at < 0 {
 				conditions = append(conditions, c)
 			} else {
@@ -463,7 +476,11 @@ func (r *result) scaledToZeroCondition(e *snapshot.ForecastSnapshot, t Job) snap
 		return snapshot.Condition{}
 	}
 	return snapshot.Condition{
-		Type: snapshot.ConditionScaledToZero, True: true, Reason: reasonNoReplicas,
-		Message: t.Workload + " is scaled to zero: a step without a sample is demand 0, since " + formatTime(from),
+		Type:   snapshot.ConditionScaledToZero,
+		True:   true,
+		Reason: reasonNoReplicas,
+		Message: t.Workload + " has been scaled to zero since " + formatTime(
+			from,
+		) + ": a step without a sample counts as a demand of 0",
 	}
 }

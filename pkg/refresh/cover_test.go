@@ -49,7 +49,7 @@ func TestACoverShortensTheWindowAndCostsNoValue(t *testing.T) {
 	}
 	run(long, "p90 of 23 starts")
 	queries := len(source.queries)
-	served, without := run(short, "p90 of 11 starts on existing nodes, which warm pool h100 holds; 6m0s without it")
+	served, without := run(short, "p90 of 11 starts on existing nodes that warm pool h100 provides; 6m0s without it")
 	t.Logf("covered %.4g are served, without the cover %.4g", served, without)
 	if served >= 0.99*without {
 		t.Errorf("covered %.4g are served, without the cover %.4g: a window of %s saves nothing", served, without,

@@ -76,7 +76,7 @@ func TestWorkThatMayWait(t *testing.T) {
 				)
 			}
 			if tt.raises &&
-				!strings.Contains(with.Decision.Reason(), "is served, so that work with a deadline is done in time") {
+				!strings.Contains(with.Decision.Reason(), "so that work with a deadline finishes in time") {
 				t.Errorf("the reason: %s", with.Decision.Reason())
 			}
 			if hasCondition(with, snapshot.ConditionDeferrable) != (tt.reason != "") {

@@ -46,7 +46,7 @@ func TestDoubtsAboutAValueAreSaid(t *testing.T) {
 	}{
 		"nothing":                {numbers: map[string]float64{refresh.DoubtCopies: 1, refresh.DoubtSamples: 4}, asked: 2},
 		"the source fails":       {err: errors.New("away"), asked: 2},
-		"an HA pair":             {numbers: map[string]float64{refresh.DoubtCopies: 2}, reason: "CopiesAddUp", message: "2 copies of one scrape", asked: 2},
+		"an HA pair":             {numbers: map[string]float64{refresh.DoubtCopies: 2}, reason: "CopiesAddUp", message: "2 copies of the same scrape", asked: 2},
 		"deleted pods":           {numbers: map[string]float64{refresh.DoubtDeleted: 2}, source: "2 deleted pods (llama-old-a", asked: 2},
 		"profiling is paused":    {numbers: map[string]float64{refresh.DoubtProfiling: 1}, reason: "ProfilingIdle", message: "of 1 GPU is 0", asked: 2},
 		"rare scrapes":           {numbers: map[string]float64{refresh.DoubtSamples: 2}, reason: "WindowTooShort", message: "only 2 samples", asked: 2},

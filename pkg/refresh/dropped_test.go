@@ -58,7 +58,7 @@ func TestDroppedSamplesAreNamed(t *testing.T) {
 		},
 		"of several kinds, with gaps in between": {
 			bad(12, func(i int) float64 { return []float64{inf, -1, gone, inf}[i%4] }), snapshot.Stale,
-			"the newest 18 samples are no demand (6 negative, 12 infinite): check the query for a subtraction or a delta() and for a " +
+			"the newest 18 samples are not valid demand (6 negative, 12 infinite): check the query for a subtraction or a delta() and for a " +
 				"division by 0", "",
 		},
 		"bad ones, and then none at all": {

@@ -26,7 +26,7 @@ type fits struct {
 	turn   uint64
 }
 
-// waitingFits are a namespace's own: those that only step come before those that fit anew.
+// waitingFits are the waiting fits of a namespace. Refreshes that only step come before those that rebuild.
 type waitingFits struct{ steps, rebuilds []chan struct{} }
 
 func newFits() *fits {
@@ -106,7 +106,8 @@ func (l *Loop) computeBackground(ctx context.Context, w *worker, now time.Time) 
 	if w.background.LookedSince(now.Add(-watchedFor)) {
 		pause = watchedPause
 	}
-	if w.forecaster == nil || w.partial || now.Sub(w.backgroundComputed).Abs() < pause { // The clock may have been set back.
+	if w.forecaster == nil || w.partial ||
+		now.Sub(w.backgroundComputed).Abs() < pause { // The clock may have been set back.
 		return
 	}
 	w.backgroundComputed = now
@@ -114,7 +115,7 @@ func (l *Loop) computeBackground(ctx context.Context, w *worker, now time.Time) 
 	l.background.Go(func() {
 		defer func() {
 			if fault := recover(); fault != nil {
-				l.log.ErrorContext(ctx, "a forecast of the next day panicked: please report this",
+				l.log.ErrorContext(ctx, "the forecast of the next day panicked: please report this",
 					"forecast", job.Key.String(), "fault", fault, "stack", string(debug.Stack()))
 			}
 		}()
@@ -124,8 +125,8 @@ func (l *Loop) computeBackground(ctx context.Context, w *worker, now time.Time) 
 	})
 }
 
-// readyQuery is the query for the replicas that were ready in the race; it has no expression where there is no race, or nobody counts
-// them.
+// readyQuery is the query for the replicas that were ready in the race. It has no expression if there is no race, or if ready replicas are
+// not measured.
 func (w *worker) readyQuery() Query {
 	e := w.result.entry
 	if e == nil || e.Objective == nil || e.Objective.Replay == nil || len(e.Objective.Replay.Intervals) == 0 {
@@ -145,7 +146,7 @@ func (l *Loop) fetchReady(ctx context.Context, t *Job, q Query) forecast.Series 
 	}
 	ready, err := fetchOnGrid(ctx, slottedSource{Loop: l}, q)
 	if err != nil {
-		l.log.DebugContext(ctx, "ready replicas are not known", "forecast", t.Key.String(), "error", err)
+		l.log.DebugContext(ctx, "cannot read the number of ready replicas", "forecast", t.Key.String(), "error", err)
 	}
 	return ready
 }

@@ -110,7 +110,7 @@ func (f *flags) at(t time.Time) bool {
 // another grid is refused with forecast.ErrParameter.
 func (f *flags) add(block forecast.Series) (changed time.Time, err error) {
 	if block.Step != f.step || block.Start.UnixNano()%int64(f.step) != 0 {
-		return changed, fmt.Errorf("a block at %s with step %s on a grid of %s: %w",
+		return changed, fmt.Errorf("block at %s with step %s does not match the grid of %s: %w",
 			block.Start, block.Step, f.step, forecast.ErrParameter)
 	}
 	first := block.Start.UnixNano() / int64(f.step)
@@ -204,7 +204,7 @@ func (l *Loop) startPartial() {
 	}
 }
 
-// logPartial logs how many Forecasts have a part of their history, whenever another tenth of all has the whole.
+// logPartial logs how many Forecasts have only a part of their history, each time another tenth of all Forecasts has the whole history.
 func (l *Loop) logPartial(ctx context.Context, before, now *snapshot.Snapshot) {
 	all, partial := len(now.Keys()), 0
 	if before != nil {
@@ -213,14 +213,14 @@ func (l *Loop) logPartial(ctx context.Context, before, now *snapshot.Snapshot) {
 	tenth := max(all/10, 1)
 	switch {
 	case now.Partial == 0 && partial > 0:
-		l.log.InfoContext(ctx, "all Forecasts have their whole history", "forecasts", all)
+		l.log.InfoContext(ctx, "all Forecasts have read their whole history", "forecasts", all)
 	case now.Partial > 0 && (partial == 0 || (partial-1)/tenth != (now.Partial-1)/tenth):
-		l.log.InfoContext(ctx, "Forecasts answer from their newest history while the whole is being read",
+		l.log.InfoContext(ctx, "some Forecasts answer from their newest history while Forewarm reads the rest",
 			"forecasts", all, "partial", now.Partial)
 	}
 }
 
-// turn is a source and a namespace: those of a source take turns.
+// turn is a source and a namespace. The namespaces of a source take turns.
 type turn struct{ source, namespace string }
 
 // startWhole starts to read whole histories: of the namespace that reads the fewest now, the most needed first.

@@ -23,100 +23,100 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Job is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
+// Job is one Forecast in the form that the loop needs: validated, with defaults, and with the query rendered and restricted to the
+// namespace.
 type Job struct {
 	Key snapshot.Key
 	// Generation of the object. A change of it or of another field rebuilds the job's state, except Alias, LeadSource,
 	// LeadPool, AutoscalerSource, Unused, Uncalibrated, ScaledToZero, VariantLimits, ReadWhole, Created, Record and Pause.
 	Generation int64
-	// Created is when the object was made; zero where that is not known, as of a file. Informative.
+	// Created is when the object was created; zero if unknown, for example for a file. Informative.
 	Created time.Time
-	// Invalid lists every problem that keeps the object from being served; the other fields may then be empty.
+	// Invalid lists all problems because of which the object cannot be served; the other fields may then be empty.
 	Invalid string
 
-	// Alias under which External metrics are answered, too; nil without one. An invalid object keeps its own.
+	// Alias is a second name for External metrics; nil without one. An invalid object keeps its alias.
 	Alias *snapshot.Alias
 	// Workload is what the Forecast scales, "Deployment/llama"; informative.
 	Workload string
-	// Source to read from; the zero value where there is only one.
+	// Source to read from; the zero value if there is only one source.
 	Source SourceRef
 	// Expr is PromQL that yields the total demand as one series.
 	Expr string
-	// Diagnosis finds out why Expr has no series; nil where nothing can.
+	// Diagnosis finds out why Expr has no series; nil if that is not possible.
 	Diagnosis Diagnosis
 	// SideQueries are run in addition to Expr.
 	SideQueries SideQueries
-	// Average: Expr is an average, and no total. It is for a condition alone.
+	// Average: Expr is an average instead of a total. Only a condition uses it.
 	Average bool
-	// Deadline of the work that may wait.
+	// Deadline of the deferrable work.
 	Deadline time.Duration
-	// Unit of the demand, "requests/s"; empty where unknown.
+	// Unit of the demand, "requests/s"; empty if unknown.
 	Unit string
-	// Rate marks a demand that is a rate, observed as the mean of the last minute. Otherwise it is a gauge, observed as
-	// its last sample.
+	// Rate: the demand is a rate, so the observed demand is the mean of the last minute. Otherwise it is a gauge, and the observed demand
+	// is its last sample.
 	Rate bool
-	// Lookback is how long one bad scrape can affect the demand (the longest range of Expr). A level that occurs once
-	// is believed after it has lasted that long and two minutes or two steps more.
+	// Lookback is how long one bad scrape can affect the demand (the longest range of Expr). A level that occurs once is confirmed after it
+	// has lasted for this time plus two minutes or two steps.
 	Lookback time.Duration
 
 	Step    time.Duration
 	History time.Duration
-	// Delay is how much later than others the source has its samples, a whole number of steps.
+	// Delay is the additional delay of the samples of the source, a whole number of steps.
 	Delay time.Duration
-	// Lead is the lead time, from "more replicas" to "ready"; LeadSource describes where it comes from.
+	// Lead is the lead time, from a request for more replicas until they are ready. LeadSource describes how it is known.
 	Lead       time.Duration
 	LeadSource string
-	// MedianLead is the median of the starts, of which Lead is the 0.9 quantile; 0 if all take Lead.
+	// MedianLead is the median of the start times; Lead is their 0.9 quantile. 0 if all starts take Lead.
 	MedianLead time.Duration
 	// LeadPool is the warm pool that the lead time depends on; empty if there is none.
 	LeadPool string
-	// ScaledToZero is when the workload was scaled to zero: a step without a sample is then demand 0. A change takes
-	// effect at later steps.
+	// ScaledToZero is when the workload was scaled to zero. A step without a sample is then a demand of 0. A change takes effect at later
+	// steps.
 	ScaledToZero demand.ZeroPeriods
 	// StaleAfter is the age of the newest sample from which on no value is served.
 	StaleAfter time.Duration
 	// Seasons are the cycles in which demand repeats, ascending, each a whole number of steps; empty means
 	// Config.Season.
 	Seasons []time.Duration
-	// Events are what is known of the demand beforehand, each valid.
+	// Events are announced events, each of them valid.
 	Events []calendar.Event
-	// Models that may be selected, by name; empty means those that the settings read. Baselines are always candidates.
+	// Models that can be selected, by name; empty means the models that the settings need. Baselines are always candidates.
 	Models []string
-	// Named are the models that autoscalers name, ascending: where there are no Models they are fitted, too.
+	// Named are the models that autoscalers select by name, sorted. They are fitted as well, unless Models is set.
 	Named    []string
 	Settings decide.Settings
-	// Autoscalers are the autoscalers that read the value, at most decide.MaxAutoscalers; without one an objective cannot
-	// be calibrated by outcome.
+	// Autoscalers are the autoscalers that read the value, at most decide.MaxAutoscalers. Without an autoscaler, an objective cannot be
+	// calibrated.
 	Autoscalers []decide.Autoscaler
-	// Variants are the workloads that share the demand, the first one first; empty where there is one workload. The Autoscalers then have
-	// one that stands for all. VariantWorkloads are their workloads, the zero value for one in another cluster.
+	// Variants are the workloads that share the demand, in order; empty if there is only one workload. Autoscalers then contains one
+	// autoscaler that represents all of them. VariantWorkloads are their workloads; the zero value for a workload in another cluster.
 	Variants         []variant.Variant
 	VariantWorkloads []leadtime.Workload
-	// VariantLimits are what variants hold that cannot hold more, in the unit of the demand: +Inf for no limit, nil for none at all.
+	// VariantLimits are the present sizes of variants that cannot grow, in the unit of the demand; +Inf for no limit. nil means that no
+	// variant is limited.
 	VariantLimits []float64
 	// ReadWhole are the autoscalers that read the whole value although there are variants.
 	ReadWhole []string
-	// Price of a replica for an hour; 0 for none.
+	// Price of a replica for an hour; 0 without a price.
 	Price float64
-	// Baseline is how the workload was scaled before, to compare with.
+	// Baseline is how the workload was scaled before, for comparison.
 	Baseline decide.Baseline
-	// Uncapped says that others may read the value, which have other limits: it is then not limited to what the Autoscalers
-	// can use.
+	// Uncapped: other autoscalers with other limits may read the value, so it is not limited to what the Autoscalers can use.
 	Uncapped bool
-	// Unused: no autoscaler reads the value, and all could be read. Informative.
+	// Unused: Forewarm could read all autoscalers, and none of them reads the value. Informative.
 	Unused bool
-	// AutoscalerSource describes which autoscalers these are, and why others that refer to the Forecast are not among
-	// them.
+	// AutoscalerSource describes these autoscalers, and says why other autoscalers that refer to the Forecast are not used.
 	AutoscalerSource string
-	// Uncalibrated is why the objective is not calibrated; empty if it is, or if there is no objective.
+	// Uncalibrated says why the objective is not calibrated; empty if it is, or if there is no objective.
 	Uncalibrated string
-	// Record is what was served before, by the status; nil where it has none.
+	// Record contains the served hours from the status; nil if the status has none.
 	Record *objective.Record
-	// Pause replaces the served value; zero for none.
+	// Pause replaces the served value; the zero value without a pause.
 	Pause decide.Pause
 }
 
-// lookAhead is the lead time that the value looks ahead by. A quantile knows no outcome, and waits for nine starts of ten.
+// lookAhead is how far the value looks ahead. A quantile is not calibrated by outcome, so it uses the 0.9 quantile of the start times.
 func (j *Job) lookAhead() time.Duration {
 	if j.Settings.ByHeadroom() && len(j.Autoscalers) > 0 {
 		return leadtime.LookAhead(j.MedianLead, j.Lead)
@@ -124,11 +124,10 @@ func (j *Job) lookAhead() time.Duration {
 	return j.Lead
 }
 
-// window is the lead window, from the newest sample that the source has.
+// window is the lead window, measured from the newest sample of the source.
 func (j *Job) window() time.Duration { return leadtime.Window(j.lookAhead()) + j.Delay }
 
-// boundedSettings are the settings, limited to the largest value that the autoscalers can use. Where one of them is unknown there is no
-// such limit.
+// boundedSettings are the settings, limited to the largest value that the autoscalers can use. There is no limit if one of them is unknown.
 func (j *Job) boundedSettings() decide.Settings {
 	p := j.Settings
 	p.Lead, p.Window = j.lookAhead(), j.window()
@@ -146,10 +145,10 @@ type Jobs interface {
 
 // Config of the loop. The zero value of a field means its default.
 type Config struct {
-	// Refit is the time between refits; default 6 h. A shorter one follows a change of pattern sooner and costs more
-	// CPU: about 0.2 s for each Forecast of 14 days of minutes, twice that with an objective.
+	// Refit is the time between refits; default 6 h. A shorter time follows a change of pattern sooner but costs more CPU time. A refit of
+	// a Forecast with 14 days of minutes takes about 0.2 s, or twice as long with an objective.
 	Refit time.Duration
-	// Season is the cycle in which demand repeats, over which models are judged; default 24 h.
+	// Season is the cycle in which demand repeats, and the time over which models are scored; default 24 h.
 	Season time.Duration
 	// Concurrency bounds the queries in flight to one source; default 16. PerNamespace bounds the queries of one namespace, so
 	// that one tenant's slow queries do not delay the others; default half of Concurrency.
@@ -159,8 +158,8 @@ type Config struct {
 	// Grace is how long a step waits for its queries before it publishes a snapshot; default 5 s. Later answers are
 	// published by a later step.
 	Grace time.Duration
-	// Span, if set, begins a span of a trace around one refresh of a Forecast, and returns what ends it with the refresh's
-	// error; default none.
+	// Span, if set, starts a trace span for one refresh of a Forecast. It returns a function that ends the span with the error of the
+	// refresh.
 	Span func(ctx context.Context, key snapshot.Key) (context.Context, func(error))
 }
 
@@ -176,18 +175,18 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Validate returns every problem of a configuration that has its defaults.
+// Validate returns all problems of a configuration that has its defaults.
 func (c Config) Validate() error {
 	var problems []error
 	for name, d := range map[string]time.Duration{
 		"refit": c.Refit, "season": c.Season, "timeout": c.Timeout, "grace": c.Grace,
 	} {
 		if d <= 0 {
-			problems = append(problems, fmt.Errorf("%s %s, want more than 0", name, d))
+			problems = append(problems, fmt.Errorf("%s is %s, expected more than 0", name, d))
 		}
 	}
 	if c.Concurrency < 1 || c.PerNamespace < 1 {
-		const text = "concurrency %d, per namespace %d, want 1 or more of each"
+		const text = "concurrency is %d and the limit per namespace is %d, expected at least 1 for each"
 		problems = append(problems, fmt.Errorf(text, c.Concurrency, c.PerNamespace))
 	}
 	return errors.Join(problems...)

@@ -170,7 +170,7 @@ func (l *Loop) updateWorker(t Job) {
 // rereadAfterClockSetBack fetches the history again of Forecasts that were queried while the clock was ahead. Until
 // then the last result stays published.
 func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
-	anew := 0
+	restarted := 0
 	for key, before := range l.workers {
 		if l.busy[before] || !before.clockWasAhead(now) {
 			continue
@@ -179,10 +179,10 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 		w.result, w.published, w.fallbacks = before.result, before.published, before.fallbacks
 		w.diagnosed = before.diagnosed
 		l.workers[key] = w
-		anew++
+		restarted++
 	}
-	if anew > 0 {
-		l.log.WarnContext(ctx, "the clock was set back: histories are read again", "forecasts", anew, "now", now)
+	if restarted > 0 {
+		l.log.WarnContext(ctx, "the clock was set back: reading histories again", "forecasts", restarted, "now", now)
 	}
 }
 
@@ -214,7 +214,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time, asked batche
 		}
 		rebuilds := !w.partial && w.rebuildsAt(block.TimeAt(block.Len()))
 		l.fits.run(w.job.Key.Namespace, rebuilds, func() {
-			if !w.replaced.Load() { // Nobody waits for its result.
+			if !w.replaced.Load() { // If the Forecast was replaced, the result is not needed.
 				w.appendBlock(block)
 			}
 		})
@@ -238,7 +238,7 @@ func (l *Loop) recoverPanic(w *worker, now time.Time) {
 }
 
 // collect waits for the refreshes of this step, no longer than the grace. For those that failed before, those that an earlier step
-// has waited for, and those that fit anew, it waits only a tenth of that: they must not delay the values of all others.
+// has waited for, and those that fit again, it waits only a tenth of that: they must not delay the values of all others.
 func (l *Loop) collect(ctx context.Context) {
 	grace, cancelGrace := context.WithTimeout(ctx, l.config.Grace)
 	defer cancelGrace()
@@ -287,11 +287,11 @@ func (l *Loop) finish(w *worker) {
 	}
 	l.logQueryError(w, before)
 	if err := w.result.wholeErr; err != nil && (partial == nil || reasonOf(partial) != reasonOf(err)) {
-		l.log.Warn("the whole history was not read, the newest of it serves", "forecast", w.job.Key.String(),
+		l.log.Warn("could not read the whole history: the newest part serves", "forecast", w.job.Key.String(),
 			"reason", reasonOf(err), "error", err)
 	}
 	if err := w.result.rereadErr; err != nil {
-		l.log.Warn("the history was not read again, the samples that are here serve",
+		l.log.Warn("could not read the history again: the known samples serve",
 			"forecast", w.job.Key.String(), "reason", reasonOf(err), "error", err)
 		w.result.rereadErr = nil
 	}
@@ -308,7 +308,7 @@ func (l *Loop) logQueryError(w *worker, before error) {
 		}
 		log.Warn("query failed", "reason", reasonOf(now), "error", now)
 	case now == nil && before != nil:
-		log.Info("query answered again")
+		log.Info("query succeeds again")
 	}
 }
 
@@ -372,13 +372,13 @@ func logSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.Forecas
 		_, already = was.Suspect()
 	}
 	if suspect && !already {
-		log.WarnContext(ctx, "a demand is suspect",
+		log.WarnContext(ctx, "the demand is suspect",
 			"forecast", is.Key.String(), "reason", snapshot.ReasonSuspect, "now", words)
 	}
 }
 
-// applyPause replaces the value of an entry that is not published yet. The worker knows nothing of it: it learns on, and its forecast
-// serves at the step at which the pause ends.
+// applyPause replaces the value of an entry that is not published yet. The worker does not know about the pause. It keeps learning, and
+// its forecast serves again at the step at which the pause ends.
 func applyPause(e *snapshot.ForecastSnapshot, p decide.Pause) {
 	if p == (decide.Pause{}) {
 		return

@@ -317,7 +317,7 @@ func TestAnotherSourceKeepsNothing(t *testing.T) {
 		t.Fatalf("observed %v, want 100", e.Observed)
 	}
 	if c := condition(t, entry(t, loop.Step(t.Context(), noon), "llama"), snapshot.ConditionSource); !c.True ||
-		!strings.Contains(c.Message, "by source team-a") {
+		!strings.Contains(c.Message, "source team-a answered") {
 		t.Errorf("%+v does not name the source", c)
 	}
 	jobs[0].Source = low

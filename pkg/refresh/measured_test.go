@@ -43,7 +43,7 @@ func TestMeasuredIsReported(t *testing.T) {
 		{name: "rounding", share: always(-1e-12), late: 0},
 		{
 			name: "far more", share: always(0.05), late: 0.05,
-			reason: "LatenessDiffers", message: "over the last day 5% of the requests waited longer than 30s by objective.measured, and ",
+			reason: "LatenessDiffers", message: "over the last day, 5% of the requests waited longer than 30s according to objective.measured, but ",
 		},
 		{
 			name: "for the busier half of the demand", late: 0.009 * 0.8, share: func(at time.Time) float64 {
@@ -53,17 +53,17 @@ func TestMeasuredIsReported(t *testing.T) {
 				return 0
 			},
 		},
-		{name: "none", share: always(math.NaN()), late: math.NaN(), reason: "MeasuredUnusable", message: "no share of the last day"},
+		{name: "none", share: always(math.NaN()), late: math.NaN(), reason: "MeasuredUnusable", message: "no value for the last day"},
 		{
 			name: "no series", share: always(0), err: series.ErrNoSeries, late: math.NaN(),
-			reason: "MeasuredUnusable", message: "no share of the last day",
+			reason: "MeasuredUnusable", message: "no value for the last day",
 		},
 		{
 			name: "several", share: always(0), err: fmt.Errorf("2: %w", series.ErrSeveralSeries), late: math.NaN(),
 			reason: "MeasuredUnusable", message: "2: ",
 		},
 		{
-			name: "a percentage", share: always(5), late: math.NaN(), reason: "MeasuredUnusable", message: "it returned 5: write the share",
+			name: "a percentage", share: always(5), late: math.NaN(), reason: "MeasuredUnusable", message: "it returned 5: write a query for the share",
 		},
 		{name: "below 0", share: always(-0.2), late: math.NaN(), reason: "MeasuredUnusable", message: "it returned -0.2"},
 	} {

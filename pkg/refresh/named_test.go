@@ -36,7 +36,7 @@ func TestAModelIsFittedForWhoNamesIt(t *testing.T) {
 		anew, refits = int(s.Loop.Refits-refits), s.Loop.Refits
 		a, err := entry(t, s, "llama").Answer(decide.Overrides{Model: model}, now)
 		if err != nil &&
-			(!errors.Is(err, snapshot.ErrNotServing) || !strings.Contains(err.Error(), "nothing reads it")) {
+			(!errors.Is(err, snapshot.ErrNotServing) || !strings.Contains(err.Error(), "no autoscaler or request selects it")) {
 			t.Fatal(err)
 		}
 		return err == nil && a.Value > 0, anew

@@ -37,18 +37,18 @@ func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
 	}{
 		{
 			"a young history", 7*time.Hour + 29*time.Minute, true,
-			"7h29m of history: the forecast gains nothing over the observed demand before one season (24h), 2026-03-05 07:00 UTC at the " +
-				"earliest; last-value is selected: no other candidate's pinball loss",
+			"Forewarm has only 7h29m of history and needs one season (24h); until 2026-03-05 07:00 UTC at the earliest, the forecast " +
+				"is no better than the observed demand; last-value is selected: no other candidate has a pinball loss",
 		},
 		{
 			"a minute of it", time.Minute, false,
-			"1m of history: the forecast gains nothing over the observed demand before one season (24h), 2026-03-05 14:28 UTC at the " +
-				"earliest; the highest demand observed over the last 6m15s is 0",
+			"Forewarm has only 1m of history and needs one season (24h); until 2026-03-05 14:28 UTC at the earliest, the forecast " +
+				"is no better than the observed demand; the highest demand observed over the last 6m15s is 0",
 		},
 		{
 			"enough, but without a score", 30 * time.Hour, false,
-			"30h of history, but no model has a score yet: without one the forecast gains nothing over the observed demand; " +
-				"the highest demand observed over the last 6m15s is 0",
+			"Forewarm has 30h of history, but no model has a score yet; until then, the forecast is no better than the observed " +
+				"demand; the highest demand observed over the last 6m15s is 0",
 		},
 	} {
 		v, target := warmingResult(c.span, c.decided)
@@ -117,7 +117,7 @@ func TestChangesOfAnObjectiveAreLoggedOnce(t *testing.T) {
 		{made(1, objective.Met, "last-value"), []string{"level=INFO", "ObjectiveMet", "inference/llama"}},
 		{made(1, objective.Met, "last-value"), nil},
 		{made(1, objective.Met, "learnt"), []string{"level=INFO", "CandidateChanged", "learnt replaces last-value"}},
-		{made(1, objective.AtMaxReplicas, "learnt"), []string{"level=WARN", "ObjectiveMissed", "the last 7 days took 16"}},
+		{made(1, objective.AtMaxReplicas, "learnt"), []string{"level=WARN", "ObjectiveMissed", "the last 7 days needed 16"}},
 		{made(2, objective.Met, "last-season"), nil},
 		{snapshottest.Snapshot(), nil},
 		{made(3, objective.Learning, "learnt"), nil},

@@ -17,7 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// judgeInterval is how often the signal is judged. What is doubtful then concerns the status alone, but for a counter.
+// judgeInterval is how often the signal is judged. Except for a counter, a doubt changes only the status.
 const judgeInterval = 5 * time.Minute
 
 // judgesAt reports whether the signal is judged when the samples end at a time.
@@ -39,26 +39,28 @@ func (w *worker) judgeSignal() {
 	w.judgeMeasured(end)
 }
 
-// signalCondition is present while the signal is hardly the total demand.
+// signalCondition is present while the signal is probably not the total demand.
 func (r *result) signalCondition(t Job) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionSignal}
 	switch silent := math.Min(r.silent[0], r.silent[1]); {
 	case t.Average:
 		c.Reason = reasonAverage
-		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"
+		c.Message = "the query is an average, but the autoscaler divides the value by what a replica sustains: write a query for the total, " +
+			"with sum() instead of avg()"
 	case r.unowned > 0:
 		c.Reason = reasonOwnersUnknown
-		c.Message = fmt.Sprintf("%.0f pods report, and kube-state-metrics does not say whose they are: their demand "+
-			"may be missing, so there are no samples, and the value does not fall; check that kube-state-metrics, every "+
-			"shard of it, runs, follows the cluster and is scraped", r.unowned)
+		c.Message = fmt.Sprintf("kube-state-metrics does not report the owners of %.0f pods that have series: "+
+			"their demand may be missing from the total, so Forewarm takes no samples, and the value does not "+
+			"fall; check that all shards of kube-state-metrics run, are up to date with the cluster, and are "+
+			"scraped", r.unowned)
 	case r.shape == demand.Frozen:
 		c.Reason = reasonFrozen
-		c.Message = fmt.Sprintf("the demand has been the same number for %s, and changed all the time before: "+
-			"what the source has is probably old; check the exporter, the recording rule or the federation behind "+
-			"the query", humanize.Span(time.Hour))
+		c.Message = fmt.Sprintf("the demand has been exactly the same for %s, although it changed constantly "+
+			"before: the data in the source is probably old; check the exporter, the recording rule or the "+
+			"federation behind the query", humanize.Span(time.Hour))
 	case silent > 0:
 		c.Reason = reasonSilentReplicas
-		c.Message = fmt.Sprintf("%.0f ready replicas report nothing, so their demand is missing: "+
+		c.Message = fmt.Sprintf("%.0f ready replicas have no series, so their demand is missing: "+
 			"check that new pods are scraped", silent)
 	default:
 		if c.Reason, c.Message = r.load.doubt(); c.Reason == "" {
@@ -71,10 +73,10 @@ func (r *result) signalCondition(t Job) snapshot.Condition {
 	return c
 }
 
-const counterMessage = "the query returns a counter, which never falls, and not a demand, so nothing is served: write " +
-	"sum(rate(…[2m])) of it"
+const counterMessage = "the query returns a counter, which never falls, instead of a demand, so Forewarm serves no value: use " +
+	"the rate of the counter, sum(rate(…[2m]))"
 
-// DoubtLabel tells the series of Doubts apart, by the names below.
+// DoubtLabel is the label that distinguishes the series of Doubts. Its values are the names below.
 const DoubtLabel = "forewarm_doubt"
 
 const (
@@ -84,9 +86,9 @@ const (
 	DoubtDeleted = "deleted"
 	// DoubtProfiling is the number of GPUs whose profiling field is 0 while they are busy.
 	DoubtProfiling = "profiling"
-	// DoubtCopies is how often one scrape is added up.
+	// DoubtCopies is how many copies of one scrape are added up.
 	DoubtCopies = "copies"
-	// DoubtSamples is how many samples of a server are in the window of a rate, in the median.
+	// DoubtSamples is the median number of samples of a server in the window of a rate.
 	DoubtSamples = "samples"
 )
 
@@ -108,7 +110,7 @@ func (w *worker) takeDoubts(a sideAnswer) {
 	}
 }
 
-// takeFrequentDoubts is takeDoubts of numbers among which is that of the silent replicas.
+// takeFrequentDoubts is takeDoubts for numbers that include the number of silent replicas.
 func (w *worker) takeFrequentDoubts(a sideAnswer) {
 	w.takeDoubts(a)
 	if a.err == nil {
@@ -131,29 +133,31 @@ func (d *doubts) newest() (reason, message string) {
 	samples, known := newest[DoubtSamples]
 	switch {
 	case newest[DoubtCopies] > 1:
-		return reasonCopiesAddUp, fmt.Sprintf("the query adds up %.0f copies of one scrape, as those of an HA pair of "+
-			"Prometheus servers, so the demand is too high: deduplicate them in the store, or take the greatest one "+
-			"first, for example sum(max without (prometheus_replica) (…))", newest[DoubtCopies])
+		return reasonCopiesAddUp, fmt.Sprintf("the query adds up %.0f copies of the same scrape, for example from "+
+			"an HA pair of Prometheus servers, so the demand is too high: deduplicate the copies in the store, or "+
+			"use max to select one copy first, for example sum(max without (prometheus_replica) (…))",
+			newest[DoubtCopies])
 	case both(DoubtProfiling) > 0:
-		return reasonProfilingIdle, fmt.Sprintf("the profiling field of %s is 0 while their utilization is above "+
-			"50 %%, so their demand is missing: profiling may be paused, or another tool holds it; check dcgm-exporter",
+		return reasonProfilingIdle, fmt.Sprintf("the profiling field of %s is 0 although the utilization is above "+
+			"50 %%, so this demand is missing: profiling may be paused, or another tool may be using it; check dcgm-exporter",
 			humanize.Plural(int(both(DoubtProfiling)), "GPU"))
 	case known && samples < minSamplesInWindow:
-		return reasonWindowTooShort, fmt.Sprintf("the window of the query's rate has only %s of a server, so one "+
-			"missed scrape loses its demand: for a preset the operator sets --scrape-interval to the interval of the "+
-			"scrapes; in a query of your own, use a window of four intervals", humanize.Plural(int(samples), "sample"))
+		return reasonWindowTooShort, fmt.Sprintf("the window of the query's rate contains only %s of each server, so "+
+			"demand is lost if one scrape fails: for a preset, set --scrape-interval of the Forewarm server to the scrape "+
+			"interval; in your own query, use a window of four scrape intervals", humanize.Plural(int(samples), "sample"))
 	}
 	return "", ""
 }
 
-// deletedText names deleted pods that are still reported, after a semicolon; empty for none. It is no trouble: exporters forget such pods.
+// deletedText lists deleted pods that are still reported, after a semicolon; empty for none. This is not a problem, because exporters
+// forget such pods.
 func (d *doubts) deletedText() string {
 	n := d.numbers[0][DoubtDeleted]
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; an exporter still reports %s (%s), whose demand does not count: "+
-		"dcgm-exporter forgets them within half an hour", humanize.Plural(int(n), "deleted pod"), podNames(d.deleted))
+	return fmt.Sprintf("; an exporter still reports %s (%s), and Forewarm ignores their demand: "+
+		"dcgm-exporter forgets deleted pods within half an hour", humanize.Plural(int(n), "deleted pod"), podNames(d.deleted))
 }
 
 // podNames lists a few names.
@@ -176,10 +180,11 @@ type Diagnosis interface {
 	Explain(ask func(expr, label string) (map[string]float64, error)) (string, error)
 }
 
-// diagnosisInterval is how often it is found out why a Forecast has no value.
+// diagnosisInterval is how often Forewarm looks for the reason why a Forecast has no value.
 const diagnosisInterval = 5 * time.Minute
 
-// diagnose finds out why a Forecast without a value has no samples, if it is time to. Forecasts with a value cost no query.
+// diagnose finds out why a Forecast without a value has no samples, at most once per diagnosisInterval. Forecasts with a value cost no
+// query.
 func (l *Loop) diagnose(ctx context.Context, w *worker, now time.Time) {
 	_, ok := l.source.(LabelSource)
 	r := &w.result
@@ -202,7 +207,8 @@ func (l *Loop) diagnose(ctx context.Context, w *worker, now time.Time) {
 		return slottedSource{l, w}.FetchByLabel(ctx, of, label)
 	})
 	if r.cause = cause; err != nil {
-		l.log.DebugContext(ctx, "it is not known why there is no series", "forecast", w.job.Key.String(), "error", err)
+		l.log.DebugContext(ctx, "cannot find out why the query has no series", "forecast", w.job.Key.String(),
+			"error", err)
 	}
 }
 
@@ -220,15 +226,16 @@ func (w *worker) recordSuspect(e *snapshot.ForecastSnapshot) {
 	e.Classifications = append(e.Classifications, demand.Span{
 		From: since, To: w.forecaster.ReadUntil(), Cause: demand.Suspect, Samples: len(held),
 	})
-	served := fmt.Sprintf("more than its history justifies: it is served as %.6g", e.Observed)
+	served := fmt.Sprintf("which is more than its history justifies: Forewarm counts it as %.6g", e.Observed)
 	if math.IsInf(held[len(held)-1].Bound.MaxObserved, 1) {
-		served = "and there is no history to judge it by: it is served as observed"
+		served = "and there is no history to judge it by: Forewarm serves it as observed"
 	}
-	w.result.suspect = fmt.Sprintf("since %s the demand is %.6g, %s, models ignore it unless it lasts until %s or "+
-		"occurs again", formatTime(since), highest, served, formatTime(since.Add(lasts)))
+	w.result.suspect = fmt.Sprintf("since %s, the demand has been up to %.6g, %s; models ignore it unless it "+
+		"lasts until %s or occurs again", formatTime(since), highest, served, formatTime(since.Add(lasts)))
 }
 
-// recordSuddenLow records the sudden lows that are doubted. One that is followed is most likely the demand, and needs no attention.
+// recordSuddenLow records the sudden lows that are doubted. A sudden low that is no longer doubted is most likely real demand, and needs
+// no attention.
 func (w *worker) recordSuddenLow(e *snapshot.ForecastSnapshot) {
 	w.result.suddenLow = ""
 	lows, doubted := w.forecaster.Fallen()
@@ -245,15 +252,15 @@ func (w *worker) recordSuddenLow(e *snapshot.ForecastSnapshot) {
 	e.Classifications = append(e.Classifications, demand.Span{
 		From: since, To: until, Cause: demand.Dip, Samples: len(lows),
 	})
-	w.result.suddenLow = fmt.Sprintf("since %s the demand is suddenly as low as %.6g, which may be a part of the "+
-		"total: the value before it is served until %s, and models ignore it unless it lasts until %s",
+	w.result.suddenLow = fmt.Sprintf("since %s, the demand is suddenly as low as %.6g, which may be only a part of "+
+		"the total: Forewarm serves the value from before the fall until %s, and models ignore the fall unless it lasts until %s",
 		formatTime(since), lowest, formatTime(since.Add(demand.FallDoubt)), formatTime(since.Add(demand.FallLearnt)))
 }
 
-// unitSaid is how long the condition of a changed unit stays.
+// unitSaid is how long the condition for a changed unit stays.
 const unitSaid = 24 * time.Hour
 
-// units are the changes of the demand's unit in the history. What was read before one counts in the new unit.
+// units are the changes of the demand's unit in the history. Samples from before a change are converted to the new unit.
 type units struct {
 	changes []demand.UnitChange
 	// start is the start of the history that was searched, searched its end.
@@ -292,11 +299,11 @@ func (u *units) newest(end time.Time) *demand.UnitChange {
 
 // unitMessage says that the unit has changed.
 func unitMessage(c *demand.UnitChange) string {
-	times := fmt.Sprintf("%.6g times", c.Factor)
+	times := fmt.Sprintf("%.6g times as high as before", c.Factor)
 	if c.Factor < 1 {
-		times = fmt.Sprintf("1/%.6g of", 1/c.Factor)
+		times = fmt.Sprintf("only 1/%.6g of what it was before", 1/c.Factor)
 	}
-	return fmt.Sprintf("since %s the demand is %s what it was, at once, with the same shape: its unit has probably "+
-		"changed at the exporter or in a recording rule; the history before counts in the new unit, and the value is "+
-		"in the new unit, so check that the autoscaler's target is, too", formatTime(c.To), times)
+	return fmt.Sprintf("since %s, the demand is suddenly %s, with the same shape: its unit has probably changed "+
+		"at the exporter or in a recording rule; Forewarm converts the older history and serves the value in the "+
+		"new unit, so check that the autoscaler's target uses the new unit, too", formatTime(c.To), times)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// sinceSaturation asks for what is new of the saturation signal.
+// sinceSaturation is the query for the new samples of the saturation signal.
 func (w *worker) sinceSaturation(q Query, _ moment) Query {
 	if w.saturation == nil {
 		w.saturation = newFlags(w.job.Step, w.maxSteps())
@@ -24,8 +24,8 @@ func (w *worker) sinceSaturation(q Query, _ moment) Query {
 	return w.queryAfter(q.Expr, w.saturation.newestEnd(), q.To)
 }
 
-// takeSaturation stores the saturation signal. While its query fails, samples count as observed; a later answer may change what has
-// counted already.
+// takeSaturation stores the saturation signal. While its query fails, samples are used as observed. A later answer may change how older
+// samples are used.
 func (w *worker) takeSaturation(a sideAnswer) {
 	if w.result.saturationErr = a.err; a.err != nil {
 		return
@@ -41,16 +41,16 @@ func (r *result) saturatedCondition() snapshot.Condition {
 	switch {
 	case r.saturationErr != nil:
 		c.Reason = reasonOf(r.saturationErr)
-		c.Message = "the query of signal.saturated failed, so the demand counts as observed: " + r.saturationErr.Error()
+		c.Message = "the query of signal.saturated failed, so Forewarm uses the demand as observed: " + r.saturationErr.Error()
 	case r.isClassified && r.classified.Cause.Kind() == demand.Censored:
 		c.True, c.Reason = true, reasonCensored
-		c.Message = fmt.Sprintf("since %s the demand is at least the observed value: %s",
+		c.Message = fmt.Sprintf("since %s, the real demand may be higher than the observed demand: %s",
 			formatTime(r.classified.From), r.classified.Cause)
 	}
 	return c
 }
 
-// sinceWork asks for what is new of the work that may wait.
+// sinceWork is the query for the new samples of the deferrable work.
 func (w *worker) sinceWork(q Query, _ moment) Query {
 	from := time.Time{}
 	if w.work != nil {
@@ -59,7 +59,7 @@ func (w *worker) sinceWork(q Query, _ moment) Query {
 	return w.queryAfter(q.Expr, from, q.To)
 }
 
-// takeWork stores the work that may wait. While its query fails, none arrives.
+// takeWork stores the deferrable work. While its query fails, no work arrives.
 func (w *worker) takeWork(a sideAnswer) {
 	if w.result.workErr = a.err; a.err != nil {
 		return
@@ -85,31 +85,33 @@ func stepsOf(s forecast.Series) func(time.Time) float64 {
 // maxMissed is the share of the work that may miss its deadline before the condition says so.
 const maxMissed = 0.01
 
-// deferrableCondition is present while the work that may wait is not known, or not done in time.
+// deferrableCondition is present while the deferrable work is unknown, or is not finished in time.
 func (r *result) deferrableCondition(report *objective.Report, t Job) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionDeferrable}
 	switch {
 	case r.workErr != nil:
 		c.Reason = reasonOf(r.workErr)
-		c.Message = "the query of deferrable.signal failed, so no work counts: " + r.workErr.Error()
+		c.Message = "the query of deferrable.signal failed, so Forewarm plans no capacity for this work: " + r.workErr.Error()
 	case t.SideQueries[Deferrable] == "":
 	case report == nil || report.Deferrable == nil:
 		c.Reason = reasonNotPlanned
-		c.Message = "without an autoscaler whose target is known nothing is planned for the work that may wait: see Uncalibrated"
+		c.Message = "Forewarm does not know the target of an autoscaler, so it plans no capacity for deferrable work: see the condition " +
+			"Uncalibrated"
 	case r.workIncludes:
 		c.Reason = reasonIncludesDemand
-		c.Message = "the work of deferrable.signal rises and falls with all of the demand, as if it contained it: leave the demand out of it, " +
-			"for both are added up"
+		c.Message = "the work of deferrable.signal rises and falls with the demand, so it probably includes the demand: exclude the demand " +
+			"from deferrable.signal, because Forewarm adds up both"
 	case t.Deadline < t.window():
 		c.Reason = reasonDeadlineTooShort
-		c.Message = fmt.Sprintf("the deadline of %s is shorter than the %s in which a new replica is ready: capacity "+
-			"is kept for what usually arrives, and what is beyond that is late; lengthen the deadline, or add the "+
-			"work to the demand", humanize.Span(t.Deadline), humanize.Span(t.window()))
+		c.Message = fmt.Sprintf("the deadline of %s is shorter than the %s until a new replica is ready: Forewarm "+
+			"keeps capacity for the usual amount of work, and more work than that is late; lengthen the deadline, "+
+			"or add the work to the demand", humanize.Span(t.Deadline), humanize.Span(t.window()))
 	case report.Deferrable.MissedShare() > maxMissed:
 		c.Reason = reasonDeadlinesMissed
 		missed, deadline := humanize.LateShare(report.Deferrable.MissedShare()), humanize.Span(t.Deadline)
-		c.Message = fmt.Sprintf("%s of the work that may wait missed its deadline of %s in the last %s: raise "+
-			"maxReplicas if it is reached, or lengthen the deadline", missed, deadline, humanize.Period(report.Period))
+		c.Message = fmt.Sprintf("%s of the deferrable work missed its deadline of %s in the last %s: raise "+
+			"maxReplicas if the workload reaches it, or lengthen the deadline", missed, deadline,
+			humanize.Period(report.Period))
 	}
 	return c
 }
@@ -117,12 +119,12 @@ func (r *result) deferrableCondition(report *objective.Report, t Job) snapshot.C
 const (
 	// includedSpan is the time over which work is compared with the demand, and minIncluded the least number of steps.
 	includedSpan, minIncluded = 24 * time.Hour, 100
-	// includedShare of the steps have work that is as much as the demand, if it contains it; includedSlope is how far from 1 its rise is for
-	// each rise of the demand.
+	// includedShare: if the work includes the demand, this share of the steps has at least as much work as demand. includedSlope is how
+	// far the ratio of the rise of the work to the rise of the demand may then be from 1.
 	includedShare, includedSlope = 0.99, 0.2
 )
 
-// includes reports whether work contains a demand: it is never less, and rises and falls by as much.
+// includes reports whether work includes a demand: it is almost never lower, and rises and falls by the same amount.
 func includes(work, of forecast.Series) bool {
 	var n, above, product, square float64
 	for i := 1; i < min(work.Len(), of.Len()); i++ {
@@ -139,13 +141,13 @@ func includes(work, of forecast.Series) bool {
 	return n >= minIncluded && above >= includedShare*n && square > 0 && math.Abs(product/square-1) <= includedSlope
 }
 
-// errNoShare: the query of objective.measured returned something else than a share. errNoRequests: it returned nothing.
+// errNoShare: the query of objective.measured returned something other than a share. errNoRequests: it returned nothing.
 var (
 	errNoShare = errors.New(
-		"write the share of the requests that waited too long, from 0 to 1, and no percentage or count",
+		"write a query for the share of the requests that waited too long, from 0 to 1, instead of a percentage or a count",
 	)
-	errNoRequests = errors.New("it has no share of the last day, in which there was demand: check that its series " +
-		"exist, and that the histogram has a bound that is at least the objective's wait")
+	errNoRequests = errors.New("it returned no value for the last day, although there was demand: check that its " +
+		"series exist, and that the histogram has a bucket bound of at least the objective's wait")
 )
 
 // sinceShares asks for the intervals of the budget's period that are new or, with the history, for all of them.
@@ -159,7 +161,7 @@ func (w *worker) sinceShares(q Query, m moment) Query {
 	return q
 }
 
-// takeShares stores which share of the requests was late. While the query fails, the shares that are here stay.
+// takeShares stores the share of the requests that was late. While the query fails, the known shares are kept.
 func (w *worker) takeShares(a sideAnswer) {
 	const rounding = 1e-9
 	if w.result.measuredErr = a.err; a.err != nil {
@@ -182,8 +184,8 @@ func (w *worker) takeShares(a sideAnswer) {
 	w.shares = forecast.Series{Start: block.TimeAt(surplus), Step: block.Step, Values: block.Values[surplus:]}
 }
 
-// lateShare is the late share of the demand after a time, up to another, by the share of the interval in which it was observed, which
-// ends at its time; NaN if it is not known. It is known of so much time.
+// lateShare is the late share of the demand between two times; NaN if unknown. Each sample of the demand uses the share of the interval
+// that contains it. known is how much of the time has a known share.
 func (w *worker) lateShare(after, to time.Time) (share float64, known time.Duration) {
 	late, all, newest := 0.0, 0.0, -1
 	first := w.shares.Start.Add(-w.shares.Step)
@@ -203,7 +205,7 @@ func (w *worker) lateShare(after, to time.Time) (share float64, known time.Durat
 	return late / all, known
 }
 
-// judgeMeasured compares what was measured with what is simulated, at the end of the samples.
+// judgeMeasured compares the measured lateness with the simulated lateness, at the end of the samples.
 func (w *worker) judgeMeasured(end time.Time) {
 	w.result.measured = nil
 	calibrator := w.forecaster.Calibrator()
@@ -225,8 +227,8 @@ func (w *worker) judgeMeasured(end time.Time) {
 func (r *result) measuredDoubt(t Job) (reason, message string) {
 	switch {
 	case r.measuredErr != nil:
-		return reasonMeasuredUnusable, "the query of objective.measured cannot be used, which changes nothing that is " +
-			"served: " + r.measuredErr.Error()
+		return reasonMeasuredUnusable, "Forewarm cannot use the query of objective.measured (this does not change the " +
+			"served value): " + r.measuredErr.Error()
 	case r.measured != nil && r.measured.Difference != nil:
 		return reasonLatenessDiffers, r.measured.Difference.Message(t.Settings.Wait)
 	}
@@ -240,12 +242,12 @@ const (
 	targetIntervals = 6
 )
 
-// load is what a ready replica carries, compared with the autoscaler's target. An interval tells something if replicas were saturated in all
-// of it, or in none of it and carried more than a third of the target: idle replicas tell nothing.
+// load is the demand of a ready replica, compared with the autoscaler's target. An interval is meaningful if replicas were saturated in all
+// of it, or if they were never saturated and served more than a third of the target. Idle replicas are not meaningful.
 type load struct {
 	// high and low count the intervals in a row that say that the target is too high or too low.
 	high, low int
-	// carried and target are those of the newest interval that told something.
+	// carried and target are the values of the newest meaningful interval.
 	carried, target float64
 }
 
@@ -291,14 +293,14 @@ func (w *worker) judgeLoad(end time.Time) {
 func (l *load) doubt() (reason, message string) {
 	switch {
 	case l.high >= targetIntervals:
-		return reasonTargetTooHigh, fmt.Sprintf("for %s replicas were saturated at a demand of %.4g each, and the "+
-			"autoscaler's target is %.4g: forewarm capacity estimates what a replica sustains; or the query has another "+
-			"unit, or the demand of one replica and not the total",
+		return reasonTargetTooHigh, fmt.Sprintf("for %s, replicas were saturated at a demand of %.4g each, but the "+
+			"autoscaler's target is %.4g: correct the target (forewarm capacity estimates what a replica sustains), or check "+
+			"whether the query has a different unit or returns the demand of one replica instead of the total",
 			humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
 	case l.low >= targetIntervals:
-		return reasonTargetTooLow, fmt.Sprintf("for %s replicas carried a demand of %.4g each and were not saturated, "+
-			"and the autoscaler's target is %.4g: forewarm capacity estimates what a replica sustains; or the query has "+
-			"another unit", humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
+		return reasonTargetTooLow, fmt.Sprintf("for %s, replicas served a demand of %.4g each and were not saturated, "+
+			"but the autoscaler's target is %.4g: correct the target (forewarm capacity estimates what a replica sustains), or "+
+			"check whether the query has a different unit", humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
 	}
 	return "", ""
 }

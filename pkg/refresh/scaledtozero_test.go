@@ -52,7 +52,7 @@ func TestAbsenceAtZeroReplicasIsNoDemand(t *testing.T) {
 		t.Errorf("at three in the night: %s, observed %v, sample of %s", e.ReadyMessage(), e.Observed, e.SampleTime)
 	}
 	c := condition(t, e, snapshot.ConditionScaledToZero)
-	if !c.True || !strings.Contains(c.Message, "Deployment/llama is scaled to zero") ||
+	if !c.True || !strings.Contains(c.Message, "Deployment/llama has been scaled to zero") ||
 		!strings.Contains(c.Message, "since 2026-11-17 22:00:00 UTC") {
 		t.Errorf("%+v", c)
 	}

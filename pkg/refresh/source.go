@@ -64,18 +64,18 @@ func (q Query) Gaps() forecast.Series {
 // Batcher is a Source that answers several queries at once where they are alike.
 type Batcher interface {
 	Source
-	// Batches returns those of the queries that can be answered together, two and more in a batch. All are of one namespace, source,
+	// Batches groups the queries that can be answered together, at least two in a batch. All queries have the same namespace, source,
 	// range and step.
 	Batches(queries []Query) [][]Query
-	// FetchBatch returns an answer for each query of a batch. On an error that wraps ErrNotTogether each is to be asked alone; any other
-	// one is each query's.
+	// FetchBatch returns an answer for each query of a batch. If the error wraps ErrNotTogether, the caller must fetch each query by
+	// itself. Any other error applies to each query.
 	FetchBatch(ctx context.Context, batch []Query) ([]Answer, error)
 }
 
 // ErrNotTogether is an error of a batch, not of its queries.
-var ErrNotTogether = errors.New("queries were not answered together")
+var ErrNotTogether = errors.New("the queries cannot be answered in one batch")
 
-// batchError is that of a query which was not asked alone.
+// batchError is the error of a query that was part of a batch.
 type batchError struct{ error }
 
 func (e batchError) Unwrap() error { return e.error }
@@ -170,8 +170,8 @@ func (l *Loop) fetchBatch(ctx context.Context, b *batch, source Batcher, queries
 	answers, err := source.FetchBatch(ctx, queries)
 	switch {
 	case errors.Is(err, ErrNotTogether):
-		l.log.InfoContext(ctx, "each query is asked alone", "namespace", q.Namespace,
-			"queries", len(queries), "error", err)
+		l.log.InfoContext(ctx, "cannot batch the queries: Forewarm sends each query by itself", "namespace",
+			q.Namespace, "queries", len(queries), "error", err)
 		return
 	case err != nil:
 		answers = slices.Repeat([]Answer{{Err: batchError{err}}}, len(queries))
@@ -209,13 +209,13 @@ func (s batchedSource) Fetch(ctx context.Context, q Query) (forecast.Series, err
 	}
 	out := a.Series.Slice(first, a.Series.Len())
 	if !slices.ContainsFunc(out.Values, func(v float64) bool { return !math.IsNaN(v) }) {
-		return s.slottedSource.Fetch(ctx, q) // Asked for this range alone it has no series, and the source says so.
+		return s.slottedSource.Fetch(ctx, q) // The source has no series for this range, and returns the right error.
 	}
-	out.Values = slices.Clone(out.Values) // Others may have asked the same.
+	out.Values = slices.Clone(out.Values) // Other queries may use the same values.
 	return out, nil
 }
 
-var errReplaced = errors.New("the Forecast has changed, or is gone")
+var errReplaced = errors.New("the Forecast was changed or deleted")
 
 // pointsPerTimeout is the range that one timeout covers; one request to Prometheus returns at most 11,000 points.
 const pointsPerTimeout = 10_000
@@ -318,17 +318,17 @@ func (l *Loop) readClock(ctx context.Context, clock run.Clock, source Clocked, n
 	before := clock.Now()
 	at, err := source.SourceClock(ctx, namespace, ref)
 	if err != nil {
-		log.DebugContext(ctx, "the clock of a source is not known", "error", err)
+		log.DebugContext(ctx, "cannot read the clock of the source", "error", err)
 		return
 	}
 	difference := snapshot.ClockDifference{Min: at.Sub(clock.Now()), Max: at.Sub(before)}
 	ahead, last := difference.Least(), l.clocks.set(ref, difference).Least()
 	if ahead.Abs() > snapshot.MinClockDifference && last.Abs() <= snapshot.MinClockDifference {
-		log.WarnContext(ctx, "clocks differ", "difference", clockText(ahead))
+		log.WarnContext(ctx, "the clock of the source differs", "difference", clockText(ahead))
 	}
 }
 
-// due reports whether the clock of a source is to be read, and notes that it is.
+// due reports whether the clock of a source must be read now, and records that it is.
 func (c *sourceClocks) due(ref SourceRef, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -342,7 +342,7 @@ func (c *sourceClocks) due(ref SourceRef, now time.Time) bool {
 	return true
 }
 
-// set notes a difference, and returns the one before.
+// set records a difference, and returns the previous one.
 func (c *sourceClocks) set(ref SourceRef, ahead snapshot.ClockDifference) (before snapshot.ClockDifference) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -350,7 +350,7 @@ func (c *sourceClocks) set(ref SourceRef, ahead snapshot.ClockDifference) (befor
 	return before
 }
 
-// keep forgets all sources but those that are read from.
+// keep removes all sources that are no longer read.
 func (c *sourceClocks) keep(read map[SourceRef]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -370,7 +370,7 @@ func (c *sourceClocks) known() map[string]snapshot.ClockDifference {
 	return out
 }
 
-// explain adds to a Forecast's conditions that the clock of its source differs. An error of the source is another matter, and stays.
+// explain adds the clock difference of a source to the conditions of a Forecast. Errors of the source stay.
 func (c *sourceClocks) explain(e *snapshot.ForecastSnapshot, t Job) {
 	c.mu.Lock()
 	ahead := c.ahead[t.Source].Least()
@@ -379,15 +379,15 @@ func (c *sourceClocks) explain(e *snapshot.ForecastSnapshot, t Job) {
 		return
 	}
 	text := clockText(ahead)
-	effect := "Until then the newest samples that Forewarm reads are that much older than they look"
+	effect := "Until then, the newest samples that Forewarm reads are %s older than they look"
 	if ahead < 0 {
-		effect = "Until then the newest samples look that much older than they are"
+		effect = "Until then, the newest samples look %s older than they are"
 	}
 	for i := range e.Conditions {
 		switch o := &e.Conditions[i]; {
 		case o.Type == snapshot.ConditionSource && o.True:
 			o.True, o.Reason = false, snapshot.ReasonClockDiffers
-			o.Message = text + ". " + effect
+			o.Message = text + ". " + fmt.Sprintf(effect, humanize.Span(ahead.Abs().Round(time.Second)))
 		case o.Type == snapshot.ConditionSource && o.Reason == snapshot.ReasonNoSeries:
 			o.Message += "; " + text
 		case o.Type == snapshot.ConditionReady && !o.True && ahead < 0 && e.State != snapshot.Invalid:
@@ -402,6 +402,6 @@ func clockText(ahead time.Duration) string {
 	if ahead < 0 {
 		side = "behind"
 	}
-	return fmt.Sprintf("the source's clock is %s %s Forewarm's: synchronize the clocks of both machines (NTP)",
+	return fmt.Sprintf("the clock of the source is %s %s the clock of Forewarm: synchronize both clocks (NTP)",
 		humanize.Span(ahead.Abs().Round(time.Second)), side)
 }

@@ -63,7 +63,10 @@ func TestAPartialTotalAfterAGapIsDoubted(t *testing.T) {
 				continue
 			}
 			if c := condition(t, e, snapshot.ConditionData); c.Reason != snapshot.ReasonSuddenLow || c.True ||
-				!strings.Contains(c.Message, "may be a part of the total: the value before it is served until") {
+				!strings.Contains(
+					c.Message,
+					"may be only a part of the total: Forewarm serves the value from before the fall until",
+				) {
 				t.Errorf("%s: %+v", name, c)
 			}
 			fresh, _ := newLoop(t, source, fixedJobs{job})

@@ -45,7 +45,7 @@ func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 		}
 		c := condition(t, e, snapshot.ConditionData)
 		for _, want := range []string{
-			"since 2026-11-18 12:03:00 UTC the demand is 1", "more than its history justifies",
+			"since 2026-11-18 12:03:00 UTC, the demand has been up to 1", "more than its history justifies",
 			"unless it lasts until 2026-11-18 12:05:00 UTC",
 		} {
 			if c.True || c.Reason != snapshot.ReasonSuspect || !strings.Contains(c.Message, want) {
@@ -138,7 +138,10 @@ func TestTheUnitDoesNotMatter(t *testing.T) {
 			other.values[i] *= unit
 		}
 		var served []float64
-		one.play(t, func(_ int, _ time.Time, e *snapshot.ForecastSnapshot) { served = append(served, e.Decision.Value) })
+		one.play(
+			t,
+			func(_ int, _ time.Time, e *snapshot.ForecastSnapshot) { served = append(served, e.Decision.Value) },
+		)
 		i := 0
 		other.play(t, func(at int, _ time.Time, e *snapshot.ForecastSnapshot) {
 			if got, want := e.Decision.Value, unit*served[i]; math.Abs(got-want) > 1e-6*want {

@@ -133,7 +133,7 @@ func TestReplicasAgreeAboutAChangedUnit(t *testing.T) {
 			t.Errorf("%d minutes later: %+v", minute-5, e.Conditions)
 		}
 		if at >= 0 {
-			for _, want := range []string{"2026-11-18 12:07:00 UTC", "1/60 of what it was"} {
+			for _, want := range []string{"2026-11-18 12:07:00 UTC", "only 1/60 of what it was before"} {
 				if c := e.Conditions[at]; c.True || !strings.Contains(c.Message, want) {
 					t.Errorf("%+v, want %q", c, want)
 				}

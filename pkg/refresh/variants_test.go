@@ -45,7 +45,7 @@ func TestVariantsAreServed(t *testing.T) {
 		t.Errorf("%v and %v of %v", own, spot, e.Decision.Value)
 	}
 	for name, want := range map[string]string{
-		"spott": `variant="spott" is unknown: valid are llama, spot`,
+		"spott": `variant="spott" is unknown: valid names are llama, spot`,
 	} {
 		_, err := e.Answer(decide.Overrides{Variant: name}, noon)
 		if !errors.Is(err, decide.ErrSelector) || !strings.Contains(err.Error(), want) {
@@ -67,7 +67,7 @@ func TestVariantsAreServed(t *testing.T) {
 	}
 	c := condition(t, limited, snapshot.ConditionVariants)
 	if c.True || c.Reason != "VariantFull" ||
-		!strings.Contains(c.Message, "variant spot is asked for 4 replicas and no more") {
+		!strings.Contains(c.Message, "Forewarm requests only 4 replicas of variant spot") {
 		t.Errorf("%+v", c)
 	}
 

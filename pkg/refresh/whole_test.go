@@ -74,7 +74,7 @@ func TestManyForecastsAnswerFromTheirNewestHistoryFirst(t *testing.T) {
 			snapshot.ConditionReady,
 		).Message; !strings.Contains(
 			text,
-			"while the whole is being read",
+			"while Forewarm reads the rest",
 		) {
 			t.Fatalf("Ready says: %s", text)
 		}

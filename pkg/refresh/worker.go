@@ -60,24 +60,25 @@ type worker struct {
 	failures int
 	refits   uint64
 
-	// replaced: the object has changed or is gone, and nobody waits for the refresh.
+	// replaced: the object was changed or deleted, so the result of the refresh is not needed.
 	replaced atomic.Bool
 
-	// awaited and readsWhole are the loop's: the step that started the refresh waits for it, and it reads the whole history.
+	// awaited and readsWhole belong to the loop. awaited: the step that started the refresh waits for it. readsWhole: it reads the whole
+	// history.
 	awaited, readsWhole bool
 
-	// result is that of the last refresh. published is the loop's copy of it, which a running refresh does not change.
+	// result is the result of the last refresh. published is the loop's copy, which a running refresh does not change.
 	result, published result
 	fallbacks         uint64
-	// problems are the loop's: what was said of problems, by the type of the condition.
+	// problems belong to the loop: the reported problems by the type of the condition.
 	problems map[string]*problem
-	// beside is what is made beside the steps, and besideMade when it was begun for the last time.
+	// background holds the results that are computed outside the steps. backgroundComputed is when the last computation started.
 	background         *snapshot.ViewTracker
 	backgroundComputed time.Time
-	// diagnosed is when it was found out for the last time why there is no value.
+	// diagnosed is when Forewarm last looked for the reason why there is no value.
 	diagnosed time.Time
-	// spent are the replica-hours that the simulated autoscalers have taken since the first worker of the object began, spentNow the same as
-	// it is published, and counted is the end of the newest hour of it.
+	// spent are the replica-hours that the simulated autoscalers have used since the first worker of the object started. spentNow is the
+	// published form of spent. counted is the end of the newest hour in it.
 	spent    map[spender]float64
 	spentNow []snapshot.Usage
 	counted  time.Time
@@ -195,7 +196,7 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source LabelSource) (
 	return block, true
 }
 
-// fetchOthers fetches what is read beside the demand of a query, and reports whether the query passes an anchor.
+// fetchOthers runs the side queries of a demand query, and reports whether the query passes an anchor.
 func (w *worker) fetchOthers(ctx context.Context, now time.Time, source LabelSource, q Query) (passed bool) {
 	end := q.To.Add(q.Step)
 	passed = w.anchorAt(end).After(w.anchor)
@@ -233,8 +234,8 @@ func fetchOnGrid(ctx context.Context, source Source, q Query) (forecast.Series, 
 		return forecast.Series{}, err
 	}
 	if !block.Start.Equal(q.From) || block.Step != q.Step || len(block.Values) != q.Points() {
-		return forecast.Series{}, fmt.Errorf("%w: asked for %d points from %s, got %d from %s: the source is not on "+
-			"the grid", series.ErrUnavailable, q.Points(), q.From, len(block.Values), block.Start)
+		return forecast.Series{}, fmt.Errorf("%w: expected %d points from %s, got %d from %s: the samples of the "+
+			"source are not on the grid", series.ErrUnavailable, q.Points(), q.From, len(block.Values), block.Start)
 	}
 	return block, nil
 }
@@ -259,7 +260,7 @@ func (w *worker) pauseAfter(failures int) time.Duration {
 	return mean/2 + time.Duration(draw.Int64N(int64(mean)))
 }
 
-// forget drops the state, which is then made anew from the history.
+// forget drops the state. It is then rebuilt from the history.
 func (w *worker) forget() {
 	w.store, w.saturation, w.work, w.forecaster, w.settled = nil, nil, nil, nil, nil
 	w.fetched, w.anchor, w.changed, w.units = time.Time{}, time.Time{}, time.Time{}, units{}
@@ -358,7 +359,7 @@ func (w *worker) step(f *forecaster.Forecaster, end time.Time) {
 	w.publish(f)
 }
 
-// rebuildForecaster makes the forecaster anew from the history before the newest anchor.
+// rebuildForecaster rebuilds the forecaster from the history before the newest anchor.
 func (w *worker) rebuildForecaster(end time.Time) {
 	anchor, late := w.anchorAt(end), w.late.changed
 	w.noteRequested(anchor.After(w.anchor))

@@ -133,8 +133,8 @@ func (w *watcher) conditions(t *testing.T, there bool) {
 				return err
 			}
 			advised := strings.Contains(out, "OwnersUnknown") &&
-				strings.Contains(out, "check that kube-state-metrics") &&
-				!strings.Contains(out, "this is over since")
+				strings.Contains(out, "check that all shards of kube-state-metrics") &&
+				!strings.Contains(out, "this ended at")
 			serves := strings.HasPrefix(out, "Warming") || strings.HasPrefix(out, "Ready")
 			if advised != there || !there && !serves {
 				return fmt.Errorf("%s has the advice: %v, want %v: %s", f.name, advised, there, out)

@@ -94,8 +94,8 @@ type ObjectiveStatus struct {
 	// Verdict in a word: Met, Learning, Bounded, Overspent, AtMaxReplicas or FasterThanLead.
 	// +optional
 	Verdict string `json:"verdict,omitempty"`
-	// BadHours is in how many hours of the period more than a tenth of the demand was late, and which were the worst: "2 bad of 336 hours,
-	// 0.9% of the demand: Mon 16 Nov 07:00 to 08:00 UTC (43% late)". Hours in which Forewarm did not serve are replayed.
+	// BadHours is in how many hours of the period more than a tenth of the demand was late, and which were the worst: "2 of 336 hours
+	// were bad, with 0.9% of the demand: Mon 16 Nov 07:00 to 08:00 UTC (43% late)". Hours in which Forewarm did not serve are replayed.
 	// +optional
 	BadHours string `json:"badHours,omitempty"`
 	// Late is the share of the demand over the budget's period that was late, in percent.

@@ -1,5 +1,5 @@
-// Package adjust is the seam for what changes the expected demand and stands in no history: an event, a planned outage. Candidates
-// forecast the demand as it would be without; what is known is put into their forecasts, and taken out of what they learn.
+// Package adjust is the interface for known changes of the demand that the history does not contain, such as an event or a planned outage.
+// Candidates forecast the demand without these changes. The changes are applied to their forecasts, and removed from what they learn.
 package adjust
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/demand"
 )
 
-// Effect is what is known of the demand of a window: a multiple of what it would be, how much more, and the least that it is.
+// Effect is what is known about the demand of a window: a multiple of the usual demand, an additional amount, and a minimum.
 type Effect struct{ Times, More, AtLeast float64 }
 
-// Nothing is known.
+// Nothing is the Effect of no knowledge.
 func Nothing() Effect { return Effect{Times: 1} }
 
-// On is a demand with what is known of it.
+// On applies the Effect to a demand.
 func (e Effect) On(v float64) float64 {
 	if e == Nothing() {
 		return v
@@ -24,23 +24,23 @@ func (e Effect) On(v float64) float64 {
 	return math.Max(v*e.Times+e.More, e.AtLeast)
 }
 
-// Adjustment is one thing that is known. Its state depends on the samples that it was asked about alone.
+// Adjustment is one known change. Its state depends only on the samples that it received.
 type Adjustment interface {
-	// Over is what is known of the demand in [from, to).
+	// Over returns what is known about the demand in [from, to).
 	Over(from, to time.Time) Effect
-	// Learn returns what candidates learn from the sample of the step that begins at a time. It is called for each step once, in order.
+	// Learn returns what candidates learn from the sample of the step that begins at a time. It is called once for each step, in order.
 	Learn(at time.Time, s demand.Sample) demand.Sample
-	// Words say what is known of [from, to): "launch (3 times the demand)".
+	// Words describe what is known about [from, to): "launch (3 times the demand)".
 	Words(from, to time.Time) []string
 }
 
-// Maker makes an Adjustment for a demand of a step.
+// Maker creates an Adjustment for a demand with a step.
 type Maker func(step time.Duration) Adjustment
 
-// All are several Adjustments, which are independent of each other.
+// All is a list of independent Adjustments.
 type All []Adjustment
 
-// Of makes them.
+// Of creates the Adjustments.
 func Of(makers []Maker, step time.Duration) All {
 	var out All
 	for _, maker := range makers {

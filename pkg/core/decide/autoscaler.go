@@ -34,11 +34,11 @@ func MaxCapacity(all []Autoscaler) float64 {
 
 // Baseline is how a workload was scaled before Forewarm: by an HPA on the observed demand.
 type Baseline struct {
-	// Target is the demand for each replica, in the demand's unit; 0 if nobody stated it.
+	// Target is the demand for each replica, in the demand's unit; 0 if it was not specified.
 	Target float64
-	// Min is minReplicas; 0 for that of the autoscaler that reads the value.
+	// Min is minReplicas; 0 for minReplicas of the autoscaler that reads the value.
 	Min int32
 }
 
-// SpecScaling is the name of an autoscaler that the Forecast itself describes: none reads it, or nobody knows which.
+// SpecScaling is the name of an autoscaler that the Forecast itself describes, because no autoscaler that reads the value is known.
 const SpecScaling = "spec.scaling"

@@ -12,14 +12,14 @@ type CandidateScore struct {
 	Loss float64
 	// Eligible: the candidate meets the objective or, if a quantile is served, is calibrated.
 	Eligible bool
-	// Baseline is true of the last value, the running maximum, the last season and the last week.
+	// Baseline is true for the last value, the running maximum, the last season and the last week.
 	Baseline bool
 }
 
 // SelectionReason is which candidate is selected, and why, with the numbers of the step at which it was selected.
 type SelectionReason struct {
 	Rule SelectionRule
-	// criterion by which candidates are compared.
+	// Criterion by which candidates are compared.
 	Criterion criterion
 	// Selected and Previous candidate, and their losses.
 	Selected, Previous         string
@@ -56,32 +56,37 @@ const (
 func (c SelectionReason) Message() string {
 	switch c.Rule {
 	case SelectedAsReplacement:
-		return fmt.Sprintf("%s is selected (%s %.3g): %s no longer meets what is asked for",
-			c.Selected, c.Criterion, c.SelectedLoss, c.Previous)
+		missed := "meets the objective"
+		if c.Criterion == PinballLoss {
+			missed = "is calibrated"
+		}
+		return fmt.Sprintf("%s is selected (%s %.3g), because %s no longer %s", c.Selected, c.Criterion, c.SelectedLoss,
+			c.Previous, missed)
 	case SelectedAsBetter:
-		text := fmt.Sprintf("%s is selected: its %s is lower, %.3g against %.3g of %s",
-			c.Selected, c.Criterion, c.SelectedLoss, c.PreviousLoss, c.Previous)
+		text := fmt.Sprintf("%s is selected: its %s was lower than that of %s (%.3g instead of %.3g)", c.Selected,
+			c.Criterion, c.Previous, c.SelectedLoss, c.PreviousLoss)
 		if c.Criterion != PinballLoss {
-			text += fmt.Sprintf(", for %d hours", c.Hours)
+			text += fmt.Sprintf(" for %d hours in a row", c.Hours)
 		}
 		return text
 	case SelectedFirst:
 	}
-	text := fmt.Sprintf("%s is selected: no other candidate's %s was at least %.0f%% lower", c.Selected, c.Criterion,
-		100*minGain)
-	if c.Criterion != PinballLoss {
-		text += " for long enough"
+	if c.Criterion == PinballLoss {
+		return fmt.Sprintf("%s is selected: no other candidate has a pinball loss that is at least %.0f%% lower",
+			c.Selected, 100*minGain)
 	}
-	return text
+	return fmt.Sprintf("%s is selected: another candidate takes over only after its %s has been at least %.0f%% lower "+
+		"for %d hours or more", c.Selected, c.Criterion, 100*minGain, promotionHours)
 }
 
 const (
 	// minGain is how much lower a challenger's loss must be, as a share.
 	minGain = 0.03
-	// promotionSaving is what a candidate must have saved, hour after hour by minGain at least, in hours of the selected one's cost: at
-	// a tenth less that takes a week, with all its weekdays. On recorded demand a small gain over some days was luck more often than
-	// not: candidates promoted on it cost more afterwards than those they replaced. It takes at least promotionHours. A pinball loss
-	// is an average over many windows and needs no delay.
+	// promotionSaving is how much a candidate must save before it is promoted, in hours of the selected candidate's cost. Only hours in
+	// a row with a saving of at least minGain count. A candidate that is 10 % cheaper needs a week, which includes all weekdays. On
+	// recorded demand, a small gain over a few days was luck more often than not: candidates that were promoted on it cost more
+	// afterwards than the candidates that they replaced. A promotion takes at least promotionHours. A pinball loss is an average over
+	// many windows and needs no delay.
 	promotionSaving = 16.0
 	promotionHours  = 72
 	// replacementSaving counts for each hour in which the selected candidate was not eligible.
@@ -93,7 +98,7 @@ const (
 // CandidateSelector selects a candidate: the first one, until another one's loss is lower for long enough. The zero value
 // selects the first.
 type CandidateSelector struct {
-	// criterion is what Loss is in the scores.
+	// Criterion is what Loss is in the scores.
 	Criterion criterion
 
 	selected int

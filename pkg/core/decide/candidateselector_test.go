@@ -98,11 +98,11 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("the words say by which loss", func(t *testing.T) {
 		g := gate{decide.CandidateSelector{Criterion: decide.RelativeCost}}
-		if got, want := g.words(), "a is selected: no other candidate's relative cost was at least 3% lower for long enough"; got != want {
+		if got, want := g.words(), "a is selected: another candidate takes over only after its relative cost has been at least 3% lower for 72 hours or more"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		g.hours(promotion, met("a", 2), met("b", 1.75))
-		const want = "b is selected: its relative cost is lower, 1.75 against 2 of a, for 128 hours"
+		const want = "b is selected: its relative cost was lower than that of a (1.75 instead of 2) for 128 hours in a row"
 		if got := g.words(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -15,15 +15,16 @@ type Input struct {
 	Observed float64
 	// Suspect reports that the measured demand was above what is credible.
 	Suspect bool
-	// Limit is the most that history can justify.
+	// Limit is the most that the history justifies.
 	Limit demand.Limit
 	// Peak is the selected candidate's forecast; an objective adds headroom to its median.
 	Peak windowpeak.Peak
 	// Quantiles of the window peak, by the selected candidate.
 	Quantiles windowpeak.Quantiles
-	// Events are those of the lead window, in words; empty without any. The Peak, the Quantiles and the Limit have their effect.
+	// Events describes the events in the lead window; empty if there are none. The Peak, the Quantiles and the Limit include their
+	// effect.
 	Events string
-	// DeadlineFloor is the value that work with a deadline asks for beside the demand; 0 where the headroom will do.
+	// DeadlineFloor is the value that work with a deadline needs in addition to the demand; 0 if the headroom is sufficient.
 	DeadlineFloor float64
 	// DeadBand of the autoscaler, which ignores values within it; empty where it is unknown.
 	DeadBand hpa.DeadBand
@@ -47,7 +48,7 @@ type Decision struct {
 	// Target is the demand that a replica sustains, and Window the lead window; 0 where unknown.
 	Target float64
 	Window time.Duration
-	// LastSeason is the highest demand of the same window a season ago, 0 or NaN where unknown: a rise that comes again.
+	// LastSeason is the highest demand of the same window a season ago, which explains a recurring rise; 0 or NaN if unknown.
 	LastSeason float64
 	// Events are those of the Input.
 	Events string
@@ -59,14 +60,15 @@ type Decision struct {
 
 	// Floored reports that the observed demand is above the forecast and is served instead.
 	Floored bool
-	// Bounded reports that the value was cut to Limit, the most that history can justify; Suspect reports that the observed
-	// demand was cut, rather than the forecast.
+	// Bounded reports that the value was reduced to Limit, the most that the history justifies. Suspect reports that the observed
+	// demand was reduced instead of the forecast.
 	Bounded, Suspect bool
 	Limit            demand.Limit
-	// Capped reports that MaxCapacity, all that maxReplicas sustain, is served in place of Uncapped.
+	// Capped reports that MaxCapacity, the capacity at maxReplicas, is served instead of Uncapped.
 	Capped                bool
 	MaxCapacity, Uncapped float64
-	// Ignored is the value in place of which the least one is served that the autoscaler does not ignore; 0 for none.
+	// Ignored is a value that the autoscaler would ignore. The lowest value that it does not ignore is served instead. 0 if there is
+	// no such value.
 	Ignored float64
 	// Shadow reports shadow mode or a Pause: the observed demand is served, and WouldServe is recorded.
 	Shadow     bool

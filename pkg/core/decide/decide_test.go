@@ -112,7 +112,7 @@ func TestDeadBandIsPassed(t *testing.T) {
 			objective, forecast,
 			hpa.DeadBand{From: 120, To: 132},
 			132.001, 126,
-			"served instead of 126, which the autoscaler's tolerance would hide: 126 = 100",
+			"126 in total (32 replicas at 4 each); raised from 126 to 132.001, because the autoscaler's tolerance would ignore",
 		},
 		"above it": {objective, forecast, hpa.DeadBand{From: 110, To: 121}, 126, 0, ""},
 		"below it": {objective, forecast, hpa.DeadBand{From: 130, To: 143}, 126, 0, ""},
@@ -121,28 +121,28 @@ func TestDeadBandIsPassed(t *testing.T) {
 			shadow, forecast,
 			hpa.DeadBand{From: 120, To: 132},
 			80, 126,
-			"the value would be 132.001: 132.001 is served instead of 126",
+			"Forewarm would serve 132.001: the forecast peak within the lead window is 100, plus 26 headroom",
 		},
 		"the observed demand": {
-			objective, floored, hpa.DeadBand{From: 120, To: 132}, 132.001, 124, "hide: the observed 124 is served",
+			objective, floored, hpa.DeadBand{From: 120, To: 132}, 132.001, 124, "raised to 124, because the observed demand is higher than the forecast; raised from 124 to 132.001",
 		},
 		"a quantile": {quantile, forecast, hpa.DeadBand{From: 110, To: 121}, 120, 0, ""},
 		"the most of all replicas": {
 			most, forecast,
 			hpa.DeadBand{From: 124, To: 136.4},
 			136.401, 125,
-			"hide: 125 is served instead of 126, the most that maxReplicas sustain",
+			"limited from 126 to 125, the capacity at maxReplicas; raised from 125 to 136.401",
 		},
 		"work with a deadline, more than history can justify": {
 			objective, work,
 			hpa.DeadBand{From: 120, To: 132},
 			132.001, 125,
-			"hide: 125 is served, so that work with a deadline is done in time: 126 = 100",
+			"raised to 125 so that work with a deadline finishes in time; raised from 125 to 132.001",
 		},
 		"more than can be justified": {
-			objective, unjustified, hpa.DeadBand{From: 120, To: 132}, 122, 0, "history can justify",
+			objective, unjustified, hpa.DeadBand{From: 120, To: 132}, 122, 0, "the history justifies",
 		},
-		"to more than can be justified": {objective, barely, hpa.DeadBand{From: 120, To: 132}, 126, 0, "126 = 100"},
+		"to more than can be justified": {objective, barely, hpa.DeadBand{From: 120, To: 132}, 126, 0, "126 in total"},
 	} {
 		tt.input.DeadBand = tt.band
 		got := decide.Decide(tt.settings, 1.3, []decide.Input{tt.input})

@@ -20,7 +20,7 @@ type Overrides struct {
 	Late, BadHours float64
 	Model          string
 	Mode           Mode
-	// Variant is the name of the variant whose part is asked for; nothing else is then.
+	// Variant is the name of the variant whose part of the value is requested. No other field is set with it.
 	Variant string
 }
 
@@ -41,7 +41,7 @@ var overrideSetters = map[string]func(*Overrides, string) error{ //nolint:gochec
 // SelectorKeys are the keys that ParseSelector knows, sorted.
 func SelectorKeys() []string { return slices.Sorted(maps.Keys(overrideSetters)) }
 
-// ViewKeys are those that ask for another view of the whole value. An alias cannot have them as labels; it has no variants.
+// ViewKeys are the keys that request another view of the whole value. An alias cannot have them as labels. It has no variants.
 func ViewKeys() []string {
 	return slices.DeleteFunc(SelectorKeys(), func(key string) bool { return key == "variant" })
 }
@@ -76,7 +76,7 @@ func ParseSelector(pairs map[string]string) (Overrides, error) {
 		problems = append(problems, strings.Join(goals, " and ")+" exclude each other: keep one")
 	}
 	if s.Variant != "" && len(pairs) > 1 {
-		problems = append(problems, "variant goes with no other key: remove the others")
+		problems = append(problems, "variant cannot be combined with other keys: remove the other keys")
 	}
 	if more := len(problems) - maxProblems; more > 0 {
 		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
@@ -87,7 +87,7 @@ func ParseSelector(pairs map[string]string) (Overrides, error) {
 	return s, nil
 }
 
-// goals are the keys that are set of those that exclude each other.
+// goals are those of the mutually exclusive keys that are set.
 func (s Overrides) goals() []string {
 	var out []string
 	if s.Quantile != 0 {
@@ -102,7 +102,7 @@ func (s Overrides) goals() []string {
 	return out
 }
 
-// Apply are the settings of a request: the Forecast's own with these overrides.
+// Apply returns the settings of a request: the Forecast's own settings with these overrides.
 func (s Overrides) Apply(p Settings) Settings {
 	switch {
 	case s.Quantile != 0:
@@ -166,7 +166,7 @@ func setModel(s *Overrides, value string) error {
 
 func setVariant(s *Overrides, value string) error {
 	if value == "" {
-		return errors.New("variant is empty: write the name of one")
+		return errors.New("variant is empty: write the name of a variant")
 	}
 	s.Variant = value
 	return nil
@@ -179,5 +179,5 @@ func setServe(s *Overrides, value string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("serve=%.64q is unknown: valid are floor, forecast, shadow", value)
+	return fmt.Errorf("serve=%.64q is unknown: valid values are floor, forecast, shadow", value)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
@@ -24,42 +25,39 @@ const (
 	ByObserved Rule = "Observed"
 )
 
-// Reason is why the value is served, in one sentence with its numbers.
+// Reason is why the value is served: the rule with its numbers, and then each step that changed the result, in order.
 func (d *Decision) Reason() string {
-	text := d.ruleMessage()
-	if d.DeadlineFloor > 0 {
-		text = fmt.Sprintf("%s is served, so that work with a deadline is done in time: %s",
-			humanize.Number(d.DeadlineFloor), text)
-	}
+	parts := []string{d.ruleMessage()}
+	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
 	if d.Events != "" {
-		text += "; events in the lead window: " + d.Events
+		add("events in the lead window: %s", d.Events)
 	}
-	if d.Bounded && !d.Suspect {
-		text = fmt.Sprintf("%.6g is served, the most that history can justify (%s): %s", d.Limit.Forecast, d.Limit,
-			text)
-	}
-	if d.Capped {
-		text = fmt.Sprintf("%.6g is served instead of %.6g, the most that maxReplicas sustain: %s", d.MaxCapacity,
-			d.Uncapped, text)
-	}
-	if d.Floored && !d.Shadow {
-		text = fmt.Sprintf("the observed %.6g is served, it is above the forecast: %s", cmp.Or(d.Ignored, d.Value),
-			text)
-	}
-	if d.Ignored > 0 {
-		text = fmt.Sprintf("%.6g is served instead of %.6g, which the autoscaler's tolerance would hide: %s",
-			*d.decided(), d.Ignored, text)
-	}
-	switch {
-	case d.Pause.Active():
-		text = fmt.Sprintf("paused: %s is served (%s); without the pause it would be %.6g: %s",
-			humanize.Number(d.Value), d.Pause.Message(), d.WouldServe, text)
-	case d.Shadow:
-		text = fmt.Sprintf("shadow mode: the observed %.6g is served; the value would be %.6g: %s",
-			d.Observed, d.WouldServe, text)
+	if d.DeadlineFloor > 0 {
+		add("raised to %s so that work with a deadline finishes in time", humanize.Number(d.DeadlineFloor))
 	}
 	if d.Suspect {
-		text = fmt.Sprintf("the demand is above what history can justify (%s): %s", d.Limit, text)
+		add("the measured demand is higher than the history justifies (%s), so it counts as %.6g", d.Limit, d.Observed)
+	} else if d.Bounded {
+		add("limited to %.6g, the most that the history justifies (%s)", d.Limit.Forecast, d.Limit)
+	}
+	if d.Capped {
+		add("limited from %.6g to %.6g, the capacity at maxReplicas", d.Uncapped, d.MaxCapacity)
+	}
+	if d.Floored {
+		add("raised to %.6g, because the observed demand is higher than the forecast", cmp.Or(d.Ignored, *d.decided()))
+	}
+	if d.Ignored > 0 {
+		add("raised from %.6g to %.6g, because the autoscaler's tolerance would ignore the smaller value", d.Ignored,
+			*d.decided())
+	}
+	text := strings.Join(parts, "; ")
+	switch {
+	case d.Pause.Active():
+		return fmt.Sprintf("paused at a value of %s: %s; without the pause, Forewarm would serve %.6g: %s",
+			humanize.Number(d.Value), d.Pause.Message(), d.WouldServe, text)
+	case d.Shadow:
+		return fmt.Sprintf("shadow mode: serving the observed demand of %.6g; otherwise, Forewarm would serve %.6g: %s",
+			d.Observed, d.WouldServe, text)
 	}
 	return text
 }
@@ -74,36 +72,42 @@ func (d *Decision) ruleMessage() string {
 	case ByRunningMax:
 		return fmt.Sprintf("the highest demand observed over the last %s is %.6g", d.Lookback, d.Forecast)
 	case ByLastSeason:
-		return fmt.Sprintf("the same time last season reached %.6g, above the running maximum of the last %s",
-			d.Forecast, d.Lookback)
+		return fmt.Sprintf("the demand at the same time last season reached %.6g, which is higher than the "+
+			"running maximum of the last %s", d.Forecast, d.Lookback)
 	case ByObserved:
 	}
-	return fmt.Sprintf("only the observed %.6g is known yet", d.Observed)
+	return fmt.Sprintf("so far only the observed demand of %.6g is known", d.Observed)
 }
 
-// rise is how many times the observed demand a forecast and the same time last season are where the one explains the other.
+// rise is the factor by which both the forecast and the same time last season must exceed the observed demand before the reason mentions
+// last season as the explanation.
 const rise = 1.5
 
-// headroomMessage is the sum that the forecast is, in the reader's numbers.
+// headroomMessage explains the forecast as a sum: the forecast peak plus the headroom. The printed numbers add up.
 func (d *Decision) headroomMessage() string {
-	within := "within the lead window"
+	window := "the lead window"
 	if d.Window > 0 {
-		within = "within the next " + humanize.Span(d.Window)
+		window = "the next " + humanize.Span(d.Window)
 	}
-	// The parts are rounded so that they add up.
 	expected := humanize.Rounded(d.Median, 4)
+	peak := humanize.Number(expected)
 	if least := rise * d.Observed; d.Median > least && d.LastSeason > least {
-		within += fmt.Sprintf(" (the same time last season reached %s)", humanize.Number(d.LastSeason))
+		peak += fmt.Sprintf(" (the same time last season reached %s)", humanize.Number(d.LastSeason))
 	}
-	text := fmt.Sprintf("%s = %s expected %s + %s for what forecasts of this workload missed before",
-		humanize.Number(d.Forecast), humanize.Number(expected), within,
-		humanize.Number(humanize.Rounded(d.Forecast, 4)-expected))
-	if d.HeldSteps > 0 {
-		text += fmt.Sprintf(", the highest of the last %d steps", d.HeldSteps)
+	text := fmt.Sprintf("the forecast peak within %s is %s, ", window, peak)
+	if headroom := humanize.Rounded(d.Forecast, 4) - expected; headroom > 0 {
+		text += fmt.Sprintf("plus %s headroom for past forecast errors: %s in total", humanize.Number(headroom),
+			humanize.Number(d.Forecast))
+	} else {
+		text += "without headroom"
 	}
 	if d.Target > 0 && d.Forecast > 0 {
-		text += fmt.Sprintf("; %s replicas of %s", humanize.Number(math.Ceil(d.Forecast/d.Target)),
+		text += fmt.Sprintf(" (%s at %s each)", humanize.Plural(int(math.Ceil(d.Forecast/d.Target)), "replica"),
 			humanize.Number(d.Target))
+	}
+	if d.HeldSteps > 0 {
+		text += fmt.Sprintf("; this is the highest total of the last %d steps, held for half the lead time",
+			d.HeldSteps)
 	}
 	return text
 }

@@ -35,7 +35,7 @@ type Settings struct {
 	MaxCapacity float64
 	// Lead is the lead time; an objective's value is held for half of it.
 	Lead time.Duration
-	// Window is the lead window, over which the demand is forecast: for the reason alone.
+	// Window is the lead window, over which the demand is forecast. Only the reason uses it.
 	Window time.Duration
 	// Mode is Floor if empty.
 	Mode Mode

@@ -34,7 +34,7 @@ type Bound struct {
 	Usual, Repeated float64
 	// Growth is the largest credible rise within each of the windows; nil in the zero Bound.
 	Growth []float64
-	// Left is what still counts of the demand before an outage, for all windows; 0 while there is no outage.
+	// Left is the remaining, decayed part of the demand before an outage, for all windows; 0 while there is no outage.
 	Left float64
 }
 
@@ -57,14 +57,14 @@ func (b Bound) Limit(window int) Limit {
 
 // Limit is the most that history justifies for one window. The zero Limit limits nothing.
 type Limit struct {
-	// known is true where there is a limit.
+	// Known is true where there is a limit.
 	Known bool
 	// Forecast is the most that may be forecast, Observed the most that an observed demand counts for (see
 	// Bound.MaxObserved).
 	Forecast, Observed float64
 	// Base is the highest credible demand.
 	Base float64
-	// Outage: the limit is what still counts of the demand before an outage.
+	// Outage: the limit is the remaining, decayed part of the demand before an outage.
 	Outage bool
 }
 
@@ -101,7 +101,7 @@ func (l Limit) CapObserved(v float64) float64 {
 // String describes what the limit is based on.
 func (l Limit) String() string {
 	if l.Outage {
-		return "the demand is suddenly near 0, and what was served before counts less and less"
+		return "the demand suddenly fell to almost 0, and the value from before the fall decays"
 	}
 	return fmt.Sprintf("the highest credible demand is %.6g", l.Base)
 }

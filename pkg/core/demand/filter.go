@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// FilterConfig is that of a Filter.
+// FilterConfig configures a Filter.
 type FilterConfig struct {
 	// Step between samples, more than 0.
 	Step time.Duration
@@ -35,7 +35,7 @@ func (r *Reading) believed() float64 {
 // above reports whether the demand is above what is credible, with what is known beforehand.
 func (r *Reading) above(top float64) bool { return r.Demand > raised(top, r.Times, r.AtLeast) }
 
-// Filter holds suspects back until they are corroborated or over. It is not safe for concurrent use.
+// Filter holds suspect samples back until they are confirmed or over. It is not safe for concurrent use.
 //
 // A sample up to the cap of the base passes at once. A higher one waits, and with it all that follow, until the base
 // has risen; then all of them pass as credible. If the demand falls below the cap before that, the suspects pass as
@@ -112,7 +112,7 @@ func (f *Filter) admit(r Reading) {
 	}
 }
 
-// Cap returns the highest demand that is believed at once.
+// Cap returns the highest demand that is credible immediately.
 func (f *Filter) Cap() float64 { return withRise(f.base.level, f.tracker.growth[f.config.Lead]) }
 
 // maxObserved returns the most that an observed demand counts for.
@@ -150,7 +150,7 @@ func (f *Filter) Waiting() []Reading { return f.waiting }
 // served; they are valid until the next Step.
 func (f *Filter) Fallen() (lows []Reading, followed bool) { return f.falls.waiting, f.falls.follows() }
 
-// FallenTo is the share of the demand before them that the sudden lows have lasted at.
+// FallenTo is the level of the sudden lows, as a share of the demand before them.
 func (f *Filter) FallenTo() float64 { return f.falls.share() }
 
 // Corroboration is how long a level must last to be credible.

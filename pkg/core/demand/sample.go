@@ -22,17 +22,17 @@ const (
 	Saturated Cause = iota + 1
 	// AtCapacity: the demand stayed at the capacity of maxReplicas.
 	AtCapacity
-	// Outage: the demand dropped to zero suddenly, which is unusual for it.
+	// Outage: the demand suddenly dropped to zero, which is unusual for the workload.
 	Outage
 	// Missing: there is no sample, or one that cannot be demand (negative, infinite).
 	Missing
-	// Suspect: the demand was far above all that is credible, and was not corroborated.
+	// Suspect: the demand was far higher than its history justifies, and was not confirmed.
 	Suspect
-	// Incomplete: the demand was below the one before, and the source still adds to samples of its age.
+	// Incomplete: the demand was lower than before, and the source still adds to samples of its age.
 	Incomplete
-	// Ignored: an event says that nothing is to be learnt.
+	// Ignored: an event says that models must not learn from this demand.
 	Ignored
-	// Dip: the demand fell suddenly, as it had not before or after a gap, and did not stay there.
+	// Dip: the demand fell further than usual, or fell after a gap, and did not stay low.
 	Dip
 )
 
@@ -56,17 +56,17 @@ func (c Cause) String() string {
 	case AtCapacity:
 		return "the demand stayed at the capacity of maxReplicas"
 	case Outage:
-		return "the demand dropped to zero suddenly, which is unusual for it: probably an outage"
+		return "the demand suddenly dropped to zero, which is unusual for this workload: probably an outage"
 	case Missing:
-		return "there was no sample, or one that cannot be demand"
+		return "there was no sample, or the sample was invalid"
 	case Suspect:
-		return "the demand was far above all that is credible, and was not corroborated"
+		return "the demand was far higher than its history justifies, and was not confirmed"
 	case Incomplete:
-		return "the source still adds to samples of this age, so a smaller one is not believed yet"
+		return "the source still adds to samples of this age, so a lower sample is not used yet"
 	case Ignored:
-		return "an event says that nothing is to be learnt from it"
+		return "an event says that models must not learn from this demand"
 	case Dip:
-		return "the demand fell suddenly, as it had not before or after a gap, and has not stayed there for long enough"
+		return "the demand fell further than usual or after a gap, and has not stayed low for long enough"
 	default:
 		return ""
 	}
@@ -85,7 +85,7 @@ type Span struct {
 type Reading struct {
 	// Demand as it was read, NaN where there is no sample.
 	Demand float64
-	// Suspect: the demand was far above all that is credible, and was not corroborated.
+	// Suspect: the demand was far higher than its history justifies, and was not confirmed.
 	Suspect bool
 	// Dip: the demand fell as it had not before, or after a gap, and did not stay there.
 	Dip bool
@@ -93,11 +93,11 @@ type Reading struct {
 	Bound Bound
 	// Incomplete: the source still adds to samples of this age, and the demand is below the one before.
 	Incomplete bool
-	// Times and AtLeast: an event makes so many times the credible demand, or at least so much, credible at once.
+	// Times and AtLeast come from an event: this multiple of the credible demand, or at least this much, is credible immediately.
 	Times, AtLeast float64
 	// Saturated: the saturation signal was above 0.
 	Saturated bool
-	// Deferrable is the work that arrived beside the demand and may wait until its deadline; NaN for a gap.
+	// Deferrable is the work that arrived in addition to the demand and may wait until its deadline; NaN for a gap.
 	Deferrable float64
 	// ScaledToZero: the workload had zero replicas, so that no demand is not an outage.
 	ScaledToZero bool

@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// UnitChange is a time from which a series has another unit: minutes became seconds, bytes became megabytes.
+// UnitChange is a time at which the unit of a series changes, for example from minutes to seconds, or from bytes to megabytes.
 type UnitChange struct {
 	// From is the end of the last sample in the old unit, To the time of the first one in the new unit. Samples between them are in
 	// neither: pods change one after the other, and the range of a rate mixes both.
@@ -135,7 +135,8 @@ func (u *unitSearch) backwards(s forecast.Series, season time.Duration) []UnitCh
 	return out
 }
 
-// MayChangeUnit reports whether a part of a series has a jump that may be a change of its unit. Where it has none, UnitChanges finds none.
+// MayChangeUnit reports whether a part of a series has a jump that may be a change of its unit. Without such a jump, UnitChanges finds
+// nothing.
 func MayChangeUnit(part forecast.Series) bool {
 	if part.Step > unitBlock {
 		return false

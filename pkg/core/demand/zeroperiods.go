@@ -15,8 +15,8 @@ const (
 	// maxClockSkew is how much the clocks of two leaders may differ. A later date comes from a clock that was ahead and
 	// has been corrected since.
 	maxClockSkew = time.Minute
-	// holds is how long an observation of zero replicas holds, so that what nobody observes any more is not zero for ever:
-	// twice the time between two observations of a workload that does not change.
+	// holds is how long an observation of zero replicas is valid, so that a workload that is no longer observed is not at zero forever.
+	// It is twice the time between two observations of a workload that does not change.
 	holds = 20 * time.Minute
 	// maxPeriods is how many periods a record keeps, the newest: two weeks of one every half hour.
 	maxPeriods = 700
@@ -36,15 +36,15 @@ type ZeroPeriods struct {
 	changes []int64
 }
 
-// NewZeroPeriods restores a record from its Changes. The error names what is invalid.
+// NewZeroPeriods restores a record from its Changes. The error says what is invalid.
 func NewZeroPeriods(changes []int64) (ZeroPeriods, error) {
 	if len(changes) > 2*maxPeriods {
-		return ZeroPeriods{}, fmt.Errorf("%d changes: want at most %d: %w", len(changes), 2*maxPeriods, errChanges)
+		return ZeroPeriods{}, fmt.Errorf("%d changes: expected at most %d: %w", len(changes), 2*maxPeriods, errChanges)
 	}
 	before := int64(0)
 	for i, at := range changes {
 		if at < before || at > latest {
-			const text = "change %d is at second %d: want %d to %d: %w"
+			const text = "change %d is at second %d: expected %d to %d: %w"
 			return ZeroPeriods{}, fmt.Errorf(text, i, at, before, int64(latest), errChanges)
 		}
 		before = at
@@ -119,7 +119,7 @@ func (r ZeroPeriods) changesUntil(t time.Time) int {
 // At reports whether the workload was scaled to zero at a time.
 func (r ZeroPeriods) At(t time.Time) bool { return r.changesUntil(t)%2 == 1 }
 
-// ZeroSince returns the start of the period that a time lies in; zero is false where it lies in none.
+// ZeroSince returns the start of the period that contains a time; zero is false if no period contains it.
 func (r ZeroPeriods) ZeroSince(t time.Time) (from time.Time, zero bool) {
 	n := r.changesUntil(t)
 	if n%2 == 0 {
@@ -128,7 +128,7 @@ func (r ZeroPeriods) ZeroSince(t time.Time) (from time.Time, zero bool) {
 	return time.Unix(r.changes[n-1], 0), true
 }
 
-// NewestStep returns the newest step at zero, no later than a step of the same grid; zero is false without one.
+// NewestStep returns the newest step at zero that is not later than a step of the same grid; zero is false if there is none.
 func (r ZeroPeriods) NewestStep(t time.Time, step time.Duration) (at time.Time, zero bool) {
 	for {
 		n := r.changesUntil(t)

@@ -1,25 +1,25 @@
-// Package distribute is the seam for what shares a served value out among several workloads: variants of one.
+// Package distribute is the interface for splitting a served value across several workloads, which are variants of one workload.
 package distribute
 
 import "time"
 
-// Distributor plans what each workload holds, step by step. It depends on the values before alone.
+// Distributor plans the part of each workload, step by step. It depends only on previous values.
 type Distributor interface {
 	// Step plans for the value of a step. It is not called for a step without a value.
 	Step(value float64) Plan
-	// Limit sets what workloads hold from now on and cannot exceed, in the unit of the demand, by their index: +Inf for no limit, nil
-	// for none at all. It is not known from the values.
+	// Limit sets the present sizes of workloads that cannot grow, in the unit of the demand, by their index; +Inf for no limit. nil means
+	// that no workload is limited. The limits do not follow from the values.
 	Limit(limits []float64)
-	// ReplicaHours are the replica-hours of each workload in the newest whole hours, by its index; of at most a day.
+	// ReplicaHours returns the replica-hours of each workload in the newest whole hours, by its index; at most for a day.
 	ReplicaHours(hours int) []float64
 }
 
-// Maker makes a Distributor for values of a step that begin at a time.
+// Maker creates a Distributor for values with a step that begin at a time.
 type Maker func(start time.Time, step time.Duration) (Distributor, error)
 
-// Plan is what is known of the workloads at a step. It does not change.
+// Plan is the immutable state of the workloads at a step.
 type Plan interface {
-	// Share shares a value out, and returns the parts in the order of the workloads. Together the parts hold the value at least.
+	// Share splits a value and returns the parts in the order of the workloads. The parts add up to at least the value.
 	Share(value float64) []Part
 }
 
@@ -29,8 +29,8 @@ type Part struct {
 	// Capacity is what a replica sustains.
 	Capacity float64
 	Value    float64
-	// Starting is the part of Value that is asked for and is not ready: others have it meanwhile.
+	// Starting is the part of Value that is requested but not ready yet. Other workloads serve it in the meantime.
 	Starting float64
-	// Limited: the Value is one replica more than the workload can hold at present, which is less than its part would be.
+	// Limited: the Value is one replica more than the workload can run at present, which is less than its full part.
 	Limited bool
 }

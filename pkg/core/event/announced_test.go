@@ -65,8 +65,8 @@ func TestWhatIsAnnounced(t *testing.T) {
 				return 30
 			}
 			return 10
-		}, want: adjust.Effect{Times: 3}, words: "launch (as on a Tuesday)"},
-		"nothing to learn": {known: event.Knowledge{Ignored: true}, demand: ten, want: adjust.Nothing(), words: "launch (nothing is learnt from it)"},
+		}, want: adjust.Effect{Times: 3}, words: "launch (like a Tuesday)"},
+		"nothing to learn": {known: event.Knowledge{Ignored: true}, demand: ten, want: adjust.Nothing(), words: "launch (models do not learn from it)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := occurrence("launch", 9*day, c.known)

@@ -1,5 +1,5 @@
-// Package event is what is known of a demand beforehand, and what no history holds: a launch, a holiday, a load test, an outage. Package
-// forecaster applies it to its forecasts; package calendar reads it.
+// Package event describes announced events that the history of a demand cannot predict, such as a launch, a holiday, a load test or an
+// outage. Package forecaster applies them to its forecasts; package calendar reads them.
 package event
 
 import (
@@ -9,21 +9,21 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// Knowledge is what is known of the demand. The zero Knowledge is nothing.
+// Knowledge is what is known about the demand during an event. The zero Knowledge contains no information.
 type Knowledge struct {
-	// Times is the demand as a multiple of what it would be without the event; 0 if that is not known.
+	// Times is the demand as a multiple of the demand without the event; 0 if unknown.
 	Times float64
-	// AtLeast is the least demand to expect at its height; 0 if that is not known.
+	// AtLeast is the lowest demand to expect at the peak of the event; 0 if unknown.
 	AtLeast float64
-	// LikeLast: the demand is that of the last occurrence of this name.
+	// LikeLast: the demand is like that of the last occurrence of the event with this name.
 	LikeLast bool
-	// LikeDay is the day of the week, whose shape the demand has; nil for its own.
+	// LikeDay is the day of the week whose shape the demand has; nil for its own day.
 	LikeDay *time.Weekday
-	// Ignored: nothing is learnt from the demand.
+	// Ignored: models do not learn from the demand.
 	Ignored bool
 }
 
-// String is what is known: "3 times the demand".
+// String describes the knowledge: "3 times the demand".
 func (k Knowledge) String() string {
 	switch {
 	case k.Times != 0:
@@ -31,26 +31,26 @@ func (k Knowledge) String() string {
 	case k.AtLeast != 0:
 		return "at least " + humanize.Number(k.AtLeast)
 	case k.LikeLast:
-		return "as the last time"
+		return "like the last occurrence"
 	case k.LikeDay != nil:
-		return "as on a " + k.LikeDay.String()
+		return "like a " + k.LikeDay.String()
 	case k.Ignored:
-		return "nothing is learnt from it"
+		return "models do not learn from it"
 	}
 	return ""
 }
 
-// Effect is what an occurrence came to.
+// Effect is the observed effect of an occurrence.
 type Effect struct {
 	Start time.Time
-	// Times is the demand as a multiple of what is usual, Most the highest demand. NaN without a sample.
+	// Times is the demand as a multiple of the usual demand; Most is the highest demand. Both are NaN without a sample.
 	Times, Most float64
 }
 
-// minEffect is the part of what was announced from which on an event has had an effect.
+// minEffect is the smallest part of the announced effect that counts as an effect.
 const minEffect = 0.25
 
-// Failed reports that an occurrence had no effect, though one was known.
+// Failed reports that an occurrence had no effect, although an effect was announced.
 func (k Knowledge) Failed(e Effect) bool {
 	switch {
 	case k.Times > 1:
@@ -63,23 +63,23 @@ func (k Knowledge) Failed(e Effect) bool {
 	return false
 }
 
-// Occurrence is one of an event, from Start to before End, in UTC.
+// Occurrence is one occurrence of an event, from Start to before End, in UTC.
 type Occurrence struct {
 	Name       string
 	Start, End time.Time
-	// Weekday is that of its start, in the time zone of the event.
+	// Weekday of its start, in the time zone of the event.
 	Weekday time.Weekday
 	Knowledge
 }
 
-// String is the name and what is known: "launch (3 times the demand)".
+// String is the name and the knowledge: "launch (3 times the demand)".
 func (o Occurrence) String() string { return o.Name + " (" + o.Knowledge.String() + ")" }
 
-// Calendar returns the occurrences that have a part in [from, to), by their start and name. It is a function, so that a copy of a
-// Forecaster shares it.
+// Calendar returns the occurrences that overlap [from, to), sorted by start and name. It is a function, so that copies of a Forecaster
+// share it.
 type Calendar func(from, to time.Time) []Occurrence
 
-// Overlap returns two occurrences that have a time in common; ok is false without any. They are in order of their start.
+// Overlap returns two occurrences that overlap in time, in order of their start; ok is false if there are none.
 func Overlap(all []Occurrence) (a, b Occurrence, ok bool) {
 	for i := 1; i < len(all); i++ {
 		if latest := longest(all[:i]); all[i].Start.Before(latest.End) {
@@ -93,7 +93,7 @@ func longest(all []Occurrence) Occurrence {
 	return slices.MaxFunc(all, func(a, b Occurrence) int { return a.End.Compare(b.End) })
 }
 
-// Announcement is the next occurrence of an event, or the present one, and what the last two that have ended came to, the newest last.
+// Announcement is the present or next occurrence of an event, with the effects of the last two occurrences that have ended, newest last.
 type Announcement struct {
 	Occurrence
 	Effects []Effect

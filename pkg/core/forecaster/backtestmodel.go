@@ -34,11 +34,11 @@ func (m BacktestModel) Name() string { return cmp.Or(m.Candidate, "Forewarm") }
 func (m BacktestModel) Fit(s forecast.Series) (forecast.Fitted, error) {
 	own := m.Config.stepsIn(m.Config.Window)
 	if !slices.Contains(m.Horizons, own) || slices.Min(m.Horizons) < 1 {
-		return nil, fmt.Errorf("backtest model %s: horizons %v, want %d among them: %w",
+		return nil, fmt.Errorf("backtest model %s: horizons %v, expected %d among them: %w",
 			m.Name(), m.Horizons, own, forecast.ErrParameter)
 	}
 	if _, known := windowpeak.CanonicalName(m.Candidate); m.Candidate != "" && !known {
-		return nil, fmt.Errorf("backtest model: unknown candidate %q, valid are %v: %w",
+		return nil, fmt.Errorf("backtest model: unknown candidate %q, valid names are %v: %w",
 			m.Candidate, windowpeak.CandidateNames(), forecast.ErrParameter)
 	}
 	c := Config{Step: m.Config.Step, Window: m.Config.Window, Seasons: m.Config.Seasons, Rate: m.Config.Rate}

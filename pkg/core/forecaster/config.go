@@ -15,67 +15,68 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Config is what a Forecaster needs beside the history.
+// Config is what a Forecaster needs in addition to the history.
 type Config struct {
 	// Step of the series, > 0.
 	Step time.Duration
 	// Window is the lead window, at least one step.
 	Window time.Duration
-	// Seasons are the demand's cycles, ascending; none means a Day. Candidates are scored over the first one, so that a whole
-	// cycle counts.
+	// Seasons are the demand's cycles, ascending; none means a Day. Candidates are scored over a whole cycle of the first one.
 	Seasons []time.Duration
 	// Starts are how long replicas take to start in the simulated autoscalers, drawn with the Seed; nil means the lead time of the
 	// Settings.
 	Starts sim.LeadTime
 	Seed   uint64
-	// DelaySteps is how many steps after a sample the value that it leads to is served. The refresh loop reads a step when it has
-	// ended: 1.
+	// DelaySteps is the number of steps between a sample and the value that is based on it. It is 1 for the refresh loop, which reads a
+	// step after its end.
 	DelaySteps int
-	// Rate means that samples are rates: demand is their mean over the last minute, else the last sample.
+	// Rate: the samples are rates, so the demand is their mean over the last minute. Otherwise, the demand is the last sample.
 	Rate bool
 	// Lookback is how long one bad sample of the source can affect the demand.
 	Lookback time.Duration
-	// Models that may be selected, by name (see windowpeak.CandidateNames); empty means those that the settings read. The
+	// Models that can be selected, by name (see windowpeak.CandidateNames); empty means the models that the settings need. The
 	// baselines and the regression are always included.
 	Models []string
-	// Named are candidates that requests name. With those that Autoscalers name they are fitted beside the models that the
-	// settings read, to be answered by name alone. If there are Models, only these are fitted.
+	// Named are candidates that requests select. These candidates, and those that Autoscalers select, are fitted in addition to the models
+	// that the settings need. They are used only if they are selected by name. If Models is set, only the Models are fitted.
 	Named []string
 	// Settings are applied at every step.
 	Settings decide.Settings
-	// ExtraSettings are decided beside the Settings, to compare many at once (see ValuesTo). They differ from it in the quantile,
-	// the objective or the cost ratio only.
+	// ExtraSettings are decided in addition to the Settings, to compare many at once (see ValuesTo). They differ from the Settings only in
+	// the quantile, the objective or the cost ratio.
 	ExtraSettings []decide.Settings
 	// Autoscalers that read the served value; an objective needs at least one.
 	Autoscalers []decide.Autoscaler
-	// Distribute shares the value out; the Autoscalers then have one that stands for all. nil where there is one workload.
+	// Distribute splits the value across workloads. Autoscalers then contains one autoscaler that represents all of them. nil if there is
+	// only one workload.
 	Distribute distribute.Maker
-	// Baseline is how the workload was scaled before, to compare with.
+	// Baseline is how the workload was scaled before, for comparison.
 	Baseline decide.Baseline
-	// Horizons are calibrated beside the lead window and the default ones.
+	// Horizons are calibrated in addition to the lead window and the default horizons.
 	Horizons []time.Duration
-	// Adjust is what is known of the demand beforehand.
+	// Adjust contains what is known about the demand in advance.
 	Adjust []adjust.Maker
-	// Deadline of the work that may wait; 0 where there is none.
+	// Deadline of the deferrable work; 0 if there is none.
 	Deadline time.Duration
-	// Lifetime is how long it is stepped after its history, at most: what is of use only later is not kept. 0 means for ever.
+	// Lifetime is how long the Forecaster is stepped after its history, at most. State that is needed only later is not kept. 0 means
+	// without limit.
 	Lifetime time.Duration
 	// Priors from other workloads; nil means the built-in ones.
 	Priors *Priors
 }
 
-// Priors are what is learnt from other workloads.
+// Priors are learned from other workloads.
 type Priors struct {
 	WindowPeak windowpeak.Prior
 	Headroom   objective.Priors
-	// RegressionInputs are windowpeak.Config's.
+	// RegressionInputs are the RegressionInputs of windowpeak.Config.
 	RegressionInputs []string
 }
 
 const (
-	// defaultMaxHorizon is the longest horizon that a request can ask for, unless four lead windows are longer.
+	// defaultMaxHorizon is the longest horizon that a request can select, unless four lead windows are longer.
 	defaultMaxHorizon = time.Hour
-	// rateWindow is what a rate's observed demand is averaged over.
+	// rateWindow is the time over which the observed demand of a rate is averaged.
 	rateWindow = time.Minute
 )
 
@@ -122,7 +123,8 @@ func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 }
 
 // selects reports whether a candidate may be selected, or whether the regression reads it. An objective selects from fewer models
-// than a quantile. Neither selects the ensemble unless the Models have it: it forecasts hours, beside the steps (see Hours).
+// than a quantile. Neither selects the ensemble unless Models contains it, because the ensemble forecasts hours outside the steps (see
+// Hours).
 func (c Config) selects(name string) bool {
 	byHeadroom := len(c.Autoscalers) > 0 && c.Settings.ByHeadroom() &&
 		!slices.ContainsFunc(c.ExtraSettings, func(p decide.Settings) bool { return !p.ByHeadroom() })
@@ -143,7 +145,7 @@ func (c Config) selects(name string) bool {
 	}
 }
 
-// names reports whether a candidate is fitted because a request or an autoscaler names it.
+// names reports whether a candidate is fitted because a request or an autoscaler selects it by name.
 func (c Config) names(name string) bool {
 	return len(c.Models) == 0 && (slices.Contains(c.Named, name) ||
 		slices.ContainsFunc(c.Autoscalers, func(s decide.Autoscaler) bool { return s.Candidate == name }))
@@ -160,7 +162,8 @@ func (c Config) season() time.Duration {
 	return c.Seasons[0]
 }
 
-// horizons are calibrated beside the lead window, in steps: twice that, the max horizon, and those configured.
+// horizons are the horizons that are calibrated in addition to the lead window, in steps: two lead windows, the maximum horizon, and the
+// configured horizons.
 func (c Config) horizons() []int {
 	w := c.stepsIn(c.Window)
 	out := []int{2 * w, max(4*w, c.stepsIn(defaultMaxHorizon))}

@@ -49,15 +49,15 @@ func (f *Forecaster) Describe(e *snapshot.ForecastSnapshot) {
 	f.describeSelection(e, last)
 }
 
-// notFitted is why a candidate that nothing reads has no forecast.
-const notFitted = "not fitted, because nothing reads it: it is from the next step on after a request that names it"
+// notFitted says why a candidate that no autoscaler or request selects has no forecast.
+const notFitted = "not fitted, because no autoscaler or request selects it; after a request that selects it, Forewarm fits it at the next step"
 
-// Lacks reports whether a candidate is not fitted because nothing reads it and nobody names it (Config.Named).
+// Lacks reports whether a candidate is not fitted, because no autoscaler reads it and no request selects it (Config.Named).
 func (f *Forecaster) Lacks(name string) bool {
 	return len(f.config.Models) == 0 && !f.config.selects(name) && !f.config.names(name)
 }
 
-// describeSelection writes which candidate is selected, and why.
+// describeSelection adds the selected candidate and the reason for the selection.
 func (f *Forecaster) describeSelection(e *snapshot.ForecastSnapshot, last *windowpeak.Candidate) {
 	e.Choice = f.selection.byPinballLoss.Reason(f.selection.scored)
 	if o := f.selection.calibrator; o != nil {
@@ -82,7 +82,7 @@ func (f *Forecaster) describeSelection(e *snapshot.ForecastSnapshot, last *windo
 	e.PathModel, e.Path = f.path(c)
 }
 
-// refineNamed completes the newest inputs of the candidates that autoscalers request by name.
+// refineNamed completes the newest inputs of the candidates that autoscalers select by name.
 func (f *Forecaster) refineNamed(r *objective.Report) {
 	for _, n := range r.Named {
 		if len(n.Inputs) > 0 {
@@ -108,7 +108,7 @@ func (f *Forecaster) candidate(c, last *windowpeak.Candidate) snapshot.Candidate
 	return out
 }
 
-// path is the forecast step by step of the selected candidate's stepForecaster.
+// path is the step-by-step forecast of the stepForecaster of a candidate.
 func (f *Forecaster) path(c *windowpeak.Candidate) (name string, path []snapshot.PathStep) {
 	windows := f.peaks.Windows
 	steps, levels := windows[len(windows)-1], snapshot.PathLevels()
@@ -127,7 +127,7 @@ func (f *Forecaster) path(c *windowpeak.Candidate) (name string, path []snapshot
 	return c.Name, path
 }
 
-// stepForecaster is a candidate that forecasts step by step: the selected one if it does, else the one of lowest pinball loss.
+// stepForecaster is a candidate that forecasts step by step: the given one if it does, otherwise the one with the lowest pinball loss.
 func (f *Forecaster) stepForecaster(c *windowpeak.Candidate) *windowpeak.Candidate {
 	if c.ForecastsSteps() {
 		return c

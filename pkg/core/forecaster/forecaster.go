@@ -21,34 +21,34 @@ import (
 type Forecaster struct {
 	config Config
 
-	// Demand classification. screen and spans hold what the filter has passed on.
+	// Demand classification. screen and spans contain what passed the filter.
 	filter *demand.Filter
 	screen *demand.Classifier
 	spans  spans
 
 	demand observedDemand
 	adjust adjust.All
-	// recent are the samples of the lead window before the newest known one; missing is how many gaps followed it.
+	// recent are the samples of the lead window before the newest known sample; missing is the number of gaps after it.
 	recent  series.Ring[float64]
 	missing int
 	bound   demand.Bound // as of the newest sample
-	// unfaded is the newest value from before an outage, of which less and less counts.
+	// unfaded is the newest value from before an outage, without decay.
 	unfaded float64
-	// newest is the demand as it was observed at each of the last steps.
+	// newest is the observed demand at each of the last steps.
 	newest series.Ring[float64]
-	// held is the demand while samples are held back, else NaN.
+	// held is the demand while samples are held back, otherwise NaN.
 	held float64
 	// fall is the sudden low that is no longer doubted.
 	fall fall
 
-	// Candidates and decision; nil before the first sample. objectiveErr is why an objective is not calibrated.
+	// Candidates and decision; nil before the first sample. objectiveErr says why an objective is not calibrated.
 	peaks        *windowpeak.CandidateSet
 	selection    *selection
 	objectiveErr error
 	inputs       []decide.Input
 	extraInputs  []decide.Input // of other settings; scratch
 	decision     decide.Decision
-	// distributor plans what each of the workloads holds that share the value; nil where there is one.
+	// distributor plans the part of each workload that shares the value; nil if there is only one workload.
 	distributor distribute.Distributor
 	plan        distribute.Plan
 	record      record
@@ -56,7 +56,7 @@ type Forecaster struct {
 	observed    int   // samples without gaps
 }
 
-// History is a demand as it was read.
+// History is a demand as it was read from the source.
 type History struct {
 	forecast.Series
 	// Saturated, ScaledToZero and Incomplete report whether the service was saturated, had no replica, or the source still adds to
@@ -66,7 +66,7 @@ type History struct {
 	Deferrable func(time.Time) float64
 }
 
-// Reading is that of the i-th step.
+// Reading returns the reading of the i-th step.
 func (h History) Reading(i int) demand.Reading {
 	at := h.TimeAt(i)
 	out := demand.Reading{
@@ -114,7 +114,7 @@ func New(config Config, history History) *Forecaster {
 	return f
 }
 
-// Clone returns a Forecaster in the same state, which takes steps of its own.
+// Clone returns an independent Forecaster in the same state.
 func (f *Forecaster) Clone() *Forecaster { return clone.Of(f) }
 
 // Step records the next reading and decides.
@@ -302,7 +302,7 @@ func (f *Forecaster) completeInput(newest *decide.Input) {
 	newest.Events = humanize.List(f.adjust.Words(f.End(), f.End().Add(f.config.Window)))
 }
 
-// ValuesTo writes the values of the Settings and of each of the ExtraSettings to dst: NaN where the caller falls back.
+// ValuesTo writes the values of the Settings and of each of the ExtraSettings to dst; NaN if the caller must fall back.
 func (f *Forecaster) ValuesTo(dst []float64) {
 	dst[0] = f.decision.Value
 	for i := 1; i < len(dst); i++ {
@@ -360,7 +360,7 @@ func (f *Forecaster) Suspects() (held []demand.Reading, lasts time.Duration) {
 	return f.filter.Waiting(), f.filter.Corroboration()
 }
 
-// CurrentSpan is the one that contains the newest sample, whose end is given; ok is false if the demand is known.
+// CurrentSpan is the span that contains the newest sample, whose end is given; ok is false if the demand is known.
 func (f *Forecaster) CurrentSpan(end time.Time) (span demand.Span, ok bool) {
 	if f.fall.outage {
 		return f.suspectedOutage(end), true
@@ -368,10 +368,10 @@ func (f *Forecaster) CurrentSpan(end time.Time) (span demand.Span, ok bool) {
 	return f.spans.current(end)
 }
 
-// End is the end of the samples that the filter has passed on.
+// End is the end of the samples that passed the filter.
 func (f *Forecaster) End() time.Time { return time.Unix(0, f.next*int64(f.config.Step)).UTC() }
 
-// ReadUntil is the end of all samples, those that are held back included.
+// ReadUntil is the end of all samples, including samples that are held back.
 func (f *Forecaster) ReadUntil() time.Time {
 	fallen, _ := f.filter.Fallen()
 	return f.End().Add(time.Duration(len(f.filter.Waiting())+len(fallen)) * f.config.Step)
@@ -391,14 +391,14 @@ func (f *Forecaster) Calibrator() *objective.Calibrator {
 	return f.selection.calibrator
 }
 
-// LimitParts sets what workloads can hold from now on, see distribute.Distributor.
+// LimitParts sets the present sizes of workloads that cannot grow, see distribute.Distributor.
 func (f *Forecaster) LimitParts(limits []float64) {
 	if f.distributor != nil {
 		f.distributor.Limit(limits)
 	}
 }
 
-// PaidByPart are the replica-hours of each workload in the newest whole hours; nil where there is one.
+// PaidByPart returns the replica-hours of each workload in the newest whole hours; nil if there is only one workload.
 func (f *Forecaster) PaidByPart(hours int) []float64 {
 	if f.distributor == nil {
 		return nil

@@ -97,7 +97,7 @@ func TestObjectivesAreServedByTheRegression(t *testing.T) {
 	before := describe(f)
 	newest := before.Inputs[len(before.Inputs)-1].Peak
 	if !(newest.Spread > 0) ||
-		!strings.Contains(before.Decision.Reason(), " for what forecasts of this workload missed before") {
+		!strings.Contains(before.Decision.Reason(), " headroom for past forecast errors: ") {
 		t.Errorf("%+v: %s", newest, before.Decision.Reason())
 	}
 	if o := before.Objective; o == nil || o.Verdict != objective.Met || o.Period != 7*24*time.Hour {

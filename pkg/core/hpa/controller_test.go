@@ -193,18 +193,18 @@ func TestValidateReportsEveryProblem(t *testing.T) {
 	}
 	got := strings.Split(strings.TrimPrefix(err.Error(), "hpa: "), "\n")
 	want := []string{
-		"minReplicas 0: want at least 1 (0 needs the feature gate HPAScaleToZero)",
-		"maxReplicas -1: want at least 1 and at least minReplicas 0",
-		`metric 0 (m): source "Pods": want External or Object`,
-		`metric 0 (m): target type "Utilization": want AverageValue or Value`,
-		"metric 0 (m): target 0m: want more than 0",
-		"the cluster's tolerance NaN: want 0 or more",
-		"the cluster's scale-down stabilization -1ns: want 0 or more",
-		"scaleUp: tolerance -0.1: want 0 or more",
-		`scaleUp: selectPolicy "Some": want Max, Min or Disabled`,
-		"scaleUp: no policy: want at least one",
+		"minReplicas 0: expected at least 1 (0 needs the feature gate HPAScaleToZero)",
+		"maxReplicas -1: expected at least 1 and at least minReplicas 0",
+		`metric 0 (m): source "Pods": expected External or Object`,
+		`metric 0 (m): target type "Utilization": expected AverageValue or Value`,
+		"metric 0 (m): target 0m: expected more than 0",
+		"the cluster's tolerance NaN: expected 0 or more",
+		"the cluster's scale-down stabilization -1ns: expected 0 or more",
+		"scaleUp: tolerance -0.1: expected 0 or more",
+		`scaleUp: selectPolicy "Some": expected Max, Min or Disabled`,
+		"scaleUp: no policy: expected at least one",
 		"scaleDown: stabilizationWindowSeconds 7200: expected at most 3600",
-		`scaleDown: policy type "Nodes": want Pods or Percent`,
+		`scaleDown: policy type "Nodes": expected Pods or Percent`,
 		"scaleDown: a policy with value 1 and periodSeconds 3600: expected a value above 0 and periodSeconds from 1 to 1800",
 		"scaleUp: stabilizationWindowSeconds -1e-09: expected 0 or more",
 	}
@@ -276,7 +276,7 @@ func TestRepeats(t *testing.T) {
 		}
 	}
 	if skipped < 1000 || held < 1000 {
-		t.Errorf("%d syncs skipped, %d of them stabilized: want at least 1000 of each", skipped, held)
+		t.Errorf("%d syncs skipped, %d of them stabilized: expected at least 1000 of each", skipped, held)
 	}
 }
 

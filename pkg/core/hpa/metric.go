@@ -79,7 +79,7 @@ func (s *Spec) proposeTotal(m *Metric, o *Observed, total int64) Proposal {
 func (m *Metric) total(values []int64) (int64, error) {
 	if m.Source == Object {
 		if len(values) != 1 {
-			return 0, fmt.Errorf("object metric %s: %d values, want 1", m.Name, len(values))
+			return 0, fmt.Errorf("object metric %s: %d values, expected 1", m.Name, len(values))
 		}
 		return values[0], nil
 	}

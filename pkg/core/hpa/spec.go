@@ -140,22 +140,22 @@ func (s *Spec) Validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if s.Min < 0 || s.Min == 0 && !s.Cluster.ScaleToZero {
-		wrong("minReplicas %d: want at least 1 (0 needs the feature gate HPAScaleToZero)", s.Min)
+		wrong("minReplicas %d: expected at least 1 (0 needs the feature gate HPAScaleToZero)", s.Min)
 	}
 	if s.Max < 1 || s.Max < s.Min {
-		wrong("maxReplicas %d: want at least 1 and at least minReplicas %d", s.Max, s.Min)
+		wrong("maxReplicas %d: expected at least 1 and at least minReplicas %d", s.Max, s.Min)
 	}
 	if len(s.Metrics) == 0 {
-		wrong("no metric: want at least one")
+		wrong("no metric: expected at least one")
 	}
 	for i := range s.Metrics {
 		problems = append(problems, s.Metrics[i].validate(i))
 	}
 	if !validTolerance(s.Cluster.Tolerance) {
-		wrong("the cluster's tolerance %g: want 0 or more", s.Cluster.Tolerance)
+		wrong("the cluster's tolerance %g: expected 0 or more", s.Cluster.Tolerance)
 	}
 	if s.Cluster.DownscaleStabilization < 0 {
-		wrong("the cluster's scale-down stabilization %s: want 0 or more", s.Cluster.DownscaleStabilization)
+		wrong("the cluster's scale-down stabilization %s: expected 0 or more", s.Cluster.DownscaleStabilization)
 	}
 	if s.Behavior != nil {
 		problems = append(problems, s.Behavior.Up.validate("scaleUp"), s.Behavior.Down.validate("scaleDown"))
@@ -172,13 +172,13 @@ func (m *Metric) validate(i int) error {
 		problems = append(problems, fmt.Errorf("metric %d (%s): "+format, append([]any{i, m.Name}, args...)...))
 	}
 	if m.Source != External && m.Source != Object {
-		wrong("source %q: want External or Object", m.Source)
+		wrong("source %q: expected External or Object", m.Source)
 	}
 	if m.Type != AverageValue && m.Type != Value {
-		wrong("target type %q: want AverageValue or Value", m.Type)
+		wrong("target type %q: expected AverageValue or Value", m.Type)
 	}
 	if m.Target <= 0 {
-		wrong("target %dm: want more than 0", m.Target)
+		wrong("target %dm: expected more than 0", m.Target)
 	}
 	return errors.Join(problems...)
 }
@@ -192,19 +192,19 @@ func (r *Rules) validate(direction string) error {
 		wrong("stabilizationWindowSeconds %.0f: expected at most %.0f", r.Stabilization.Seconds(), maxStabilization.Seconds())
 	}
 	if r.Tolerance != nil && !validTolerance(*r.Tolerance) {
-		wrong("tolerance %g: want 0 or more", *r.Tolerance)
+		wrong("tolerance %g: expected 0 or more", *r.Tolerance)
 	}
 	switch r.Select {
 	case SelectMax, SelectMin, SelectDisabled:
 	default:
-		wrong("selectPolicy %q: want Max, Min or Disabled", r.Select)
+		wrong("selectPolicy %q: expected Max, Min or Disabled", r.Select)
 	}
 	if len(r.Policies) == 0 {
-		wrong("no policy: want at least one")
+		wrong("no policy: expected at least one")
 	}
 	for _, p := range r.Policies {
 		if p.Type != Pods && p.Type != Percent {
-			wrong("policy type %q: want Pods or Percent", p.Type)
+			wrong("policy type %q: expected Pods or Percent", p.Type)
 		}
 		if p.Value <= 0 || p.Period <= 0 || p.Period > maxPeriod {
 			wrong("a policy with value %d and periodSeconds %.0f: expected a value above 0 and periodSeconds from 1 to %.0f", p.Value,

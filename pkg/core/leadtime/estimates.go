@@ -54,7 +54,7 @@ func (c *InUse) estimate(starts int64, now time.Time) Estimate {
 }
 
 // String describes what was measured without a warm pool, and the number of starts with one: "3 of 10 starts measured",
-// or "p90 of 14 starts: 11 on existing nodes 3m50s, 3 that waited for a node 9m20s".
+// or "p90 of 14 starts: 3m50s for 11 on existing nodes, 9m20s for 3 that waited for a node".
 func (r *Record) String() string {
 	if r.Held.Count == 0 {
 		return r.describeWithoutPool()
@@ -73,15 +73,15 @@ func (r *Record) describeWithoutPool() string {
 	case r.Placed.Count == 0:
 		return text + ", all of which waited for a node"
 	}
-	return fmt.Sprintf("%s: %d on existing nodes %s, %d that waited for a node %s", text,
-		r.Placed.Count, humanize.Span(r.Placed.Histogram.quantile(Quantile)),
-		r.Waited.Count, humanize.Span(r.Waited.Histogram.quantile(Quantile)))
+	return fmt.Sprintf("%s: %s for %d on existing nodes, %s for %d that waited for a node", text,
+		humanize.Span(r.Placed.Histogram.quantile(Quantile)), r.Placed.Count,
+		humanize.Span(r.Waited.Histogram.quantile(Quantile)), r.Waited.Count)
 }
 
-// PoolSource describes the source of a lead time that a warm pool provides: "p90 of 11 starts on existing nodes, which
-// warm pool h100 holds".
+// PoolSource describes the source of a lead time that a warm pool provides: "p90 of 11 starts on existing nodes that warm pool
+// h100 provides".
 func (p Estimate) PoolSource(pool string) string {
-	const text = "p%.0f of %d starts on existing nodes, which warm pool %s holds"
+	const text = "p%.0f of %d starts on existing nodes that warm pool %s provides"
 	return fmt.Sprintf(text, 100*Quantile, p.Starts, pool)
 }
 
@@ -92,13 +92,13 @@ const unmeasured = 75 * time.Second
 // Window returns the lead window of a lead time: the time over which the maximum of demand is forecast.
 func Window(lead time.Duration) time.Duration { return lead + unmeasured }
 
-// maxSpread is how many times the median the 0.9 quantile of starts of one kind is at most. Above that some wait for what others
-// find, a node or an image, and they do so together, when demand rises.
+// maxSpread is the largest ratio of the 0.9 quantile to the median for starts of one kind. Above it, some starts wait for something that
+// other starts find, such as a node or an image. They do so at the same time, when the demand rises.
 const maxSpread = 2
 
-// LookAhead is the lead time that an objective's value looks ahead by: the median of the starts. Its simulated autoscalers draw slower
-// ones, too, and its headroom pays for them by outcome; a window of the 0.9 quantile would pay for them twice. Where starts are of
-// more than one kind, or the median is unknown (0), it is that quantile.
+// LookAhead is how far an objective's value looks ahead: the median of the start times. The simulated autoscalers also draw slower starts,
+// so the headroom already covers them. A window of the 0.9 quantile would cover them twice. LookAhead is the 0.9 quantile if there is more
+// than one kind of start, or if the median is unknown (0).
 func LookAhead(median, quantile time.Duration) time.Duration {
 	if median > 0 && quantile <= maxSpread*median {
 		return median

@@ -151,7 +151,7 @@ func TestTheLeadTimeWithoutThePoolIsKept(t *testing.T) {
 		record.Starts() != 1840 {
 		t.Errorf("parts %+v of %d starts, want 1m30s and 6m of 1840", parts, record.Starts())
 	}
-	want := "p90 of 40 starts: 20 on existing nodes 2m6s, 20 that waited for a node 6m7s; " +
+	want := "p90 of 40 starts: 2m6s for 20 on existing nodes, 6m7s for 20 that waited for a node; " +
 		"1800 more on nodes that a warm pool held"
 	if got := record.String(); got != want {
 		t.Errorf("%q, want %q", got, want)

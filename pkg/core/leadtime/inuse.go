@@ -11,8 +11,8 @@ const (
 	minRatio = 1.1
 )
 
-// InUse is the lead time in use, and the median of the starts beside it. They follow quantiles with hysteresis, so that noise
-// does not change them, and with notice, so that all readers switch at the same time. The zero value has none.
+// InUse is the lead time in use, along with the median of the start times. Both follow quantiles with hysteresis, so that noise does not
+// change them, and changes are announced, so that all readers switch at the same time. The zero value contains no lead time.
 type InUse struct {
 	// Value and Median are in use from the second Since on, Previous and PreviousMedian before that; in seconds, 0 for none.
 	Value, Previous        int64

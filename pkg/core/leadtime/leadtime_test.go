@@ -263,7 +263,7 @@ func TestDescriptions(t *testing.T) {
 		{placed[:3], "3 of 10 starts measured"},
 		{placed, "p90 of 11 starts, all on existing nodes"},
 		{slices.Repeat(slow, 12), "p90 of 12 starts, all of which waited for a node"},
-		{append(slow, placed...), "p90 of 12 starts: 11 on existing nodes 3m57s, 1 that waited for a node 9m29s"},
+		{append(slow, placed...), "p90 of 12 starts: 3m57s for 11 on existing nodes, 9m29s for 1 that waited for a node"},
 	} {
 		if got := recordOf(t, c.starts...).String(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

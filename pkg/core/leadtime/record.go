@@ -73,7 +73,7 @@ func (r *Record) Validate() error {
 		if !within(c.Value, seconds) || !within(c.Previous, seconds) || !within(c.Since, latest) ||
 			!within(c.Median, seconds) || !within(c.PreviousMedian, seconds) {
 			return fmt.Errorf(
-				"lead time %d s (median %d s) from second %d on, before it %d s (median %d s): want 0 to %d s: %w",
+				"lead time %d s (median %d s) from second %d on, before it %d s (median %d s): expected 0 to %d s: %w",
 				c.Value,
 				c.Median,
 				c.Since,
@@ -86,16 +86,16 @@ func (r *Record) Validate() error {
 	}
 	for _, p := range []*Population{&r.Placed, &r.Held, &r.Waited} {
 		if !within(p.Count, maxWeight) {
-			return fmt.Errorf("%d starts: want 0 to %d: %w", p.Count, int64(maxWeight), ErrRecord)
+			return fmt.Errorf("%d starts: expected 0 to %d: %w", p.Count, int64(maxWeight), ErrRecord)
 		}
 		for i, w := range p.Histogram {
 			if !within(w, maxWeight) {
-				return fmt.Errorf("bucket %d has weight %d: want 0 to %d: %w", i, w, int64(maxWeight), ErrRecord)
+				return fmt.Errorf("bucket %d has weight %d: expected 0 to %d: %w", i, w, int64(maxWeight), ErrRecord)
 			}
 		}
 	}
 	if !within(r.Through, latest) || !within(r.Period, latest/int64(HalfLife/time.Second)) {
-		const text = "counted through second %d in half-life %d: want at most second %d: %w"
+		const text = "counted through second %d in half-life %d: expected at most second %d: %w"
 		return fmt.Errorf(text, r.Through, r.Period, int64(latest), ErrRecord)
 	}
 	return nil
@@ -219,7 +219,7 @@ func (r *Record) LeadTime(now time.Time) time.Duration {
 	return lead
 }
 
-// MedianLeadTime returns the median of the starts, beside LeadTime.
+// MedianLeadTime returns the median of the start times.
 func (r *Record) MedianLeadTime(now time.Time) time.Duration {
 	_, median := r.Lead.at(now)
 	return median

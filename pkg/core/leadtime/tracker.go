@@ -136,8 +136,8 @@ var (
 	errStuck = errors.New("stuck")
 )
 
-// Validate returns why a start must not be counted; nil where it may. A pod that was scheduled before its creation and
-// ready after it counts as scheduled at once: these two clocks may differ a little.
+// Validate returns why a start must not be counted; nil if it is valid. A pod that was scheduled before its creation and ready after it
+// counts as scheduled immediately, because the two clocks may differ a little.
 func (s Start) Validate() error {
 	switch {
 	case s.Created.Unix() <= 0 || s.took() <= 0:
@@ -145,7 +145,7 @@ func (s Start) Validate() error {
 	case s.Scheduled.After(s.Ready):
 		return fmt.Errorf("scheduled %s, ready %s: %w", s.Scheduled, s.Ready, errClocks)
 	case !s.Scheduled.IsZero() && !s.Acknowledged.IsZero() && s.Acknowledged.Sub(s.Scheduled).Abs() > maxNodeSkew:
-		return fmt.Errorf("scheduled %s, taken by the node %s: %w", s.Scheduled, s.Acknowledged, errClocks)
+		return fmt.Errorf("scheduled %s, acknowledged by the node %s: %w", s.Scheduled, s.Acknowledged, errClocks)
 	case s.wait() > maxNodeWait:
 		return fmt.Errorf("waited %s for a node: %w", s.wait(), errShortage)
 	case s.took()-max(s.wait(), 0) > maxStart:
@@ -154,7 +154,7 @@ func (s Start) Validate() error {
 	return nil
 }
 
-// Workload names what a Forecast scales. It is comparable.
+// Workload identifies the workload that a Forecast scales. It is comparable.
 type Workload struct {
 	Namespace string
 	// APIVersion is group/version, or the version alone for the core group: "apps/v1".

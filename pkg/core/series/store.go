@@ -14,12 +14,12 @@ import (
 // metrics.
 const MaxSample = 1e15
 
-// Store stores the newest samples of one workload's demand on the grid of its step. Single precision halves the memory;
-// demand has no more significant digits. The newest are at hand; what is older, and read once in hours, is packed.
+// Store stores the newest samples of one workload's demand on the grid of its step. Single precision is sufficient for demand and halves the
+// memory. The newest samples are directly accessible. Older samples, which are read only once in several hours, are packed.
 type Store struct {
 	step time.Duration
 	size int
-	// older are packSize samples each, the oldest first; newest follow them.
+	// older are blocks of packSize samples, the oldest first; newest follows them.
 	older  []packed
 	newest []float32
 	end    time.Time
@@ -34,14 +34,14 @@ func (s *Store) End() time.Time { return s.end }
 // Start returns the time of the oldest stored step.
 func (s *Store) Start() time.Time { return s.end.Add(-time.Duration(s.len()) * s.step) }
 
-// held is how many samples are in memory, len how many of them count.
+// held is how many samples are in memory; len is how many of them are in use.
 func (s *Store) held() int { return len(s.older)*packSize + len(s.newest) }
 func (s *Store) len() int  { return min(s.held(), s.size) }
 
 // Fault is why a sample cannot be demand.
 type Fault uint8
 
-// The faults of samples. A gap is no sample, and has none.
+// The faults of samples. A gap is not a sample and has no fault.
 const (
 	NoFault Fault = iota
 	Negative
@@ -51,11 +51,11 @@ const (
 	faults
 )
 
-// storedNaN is a NaN that the source has as the value of a sample. Every other NaN is a gap.
+// storedNaN is a NaN that the source returned as the value of a sample. Every other NaN is a gap.
 const storedNaN = 0x7ff8_0000_0000_dead
 
-// Stored returns the value of a sample of a source. It marks NaN, so that a query that divides 0 by 0 is told apart from one that has no
-// sample.
+// Stored returns the value of a sample of a source. It marks NaN, so that a query that divides 0 by 0 can be distinguished from a query
+// without a sample.
 func Stored(v float64) float64 {
 	if math.IsNaN(v) {
 		return math.Float64frombits(storedNaN)
@@ -93,7 +93,7 @@ func CleanSample(v float64, d *Dropped) float64 {
 	return v
 }
 
-// words describe a fault in a word and in more words, and say what makes a query return such samples.
+// words describe a fault briefly and in full, and say what causes a query to return such samples.
 func (f Fault) words() (word, words, cause string) {
 	switch f {
 	case Negative:
@@ -109,7 +109,7 @@ func (f Fault) words() (word, words, cause string) {
 	return "", "", ""
 }
 
-// String describes the dropped samples, and says what becomes of them.
+// String describes the dropped samples, and says how Forewarm treats them.
 func (d Dropped) String() string {
 	return d.describe("1 sample", "%d samples") + "; Forewarm treats such samples as gaps"
 }
@@ -117,7 +117,7 @@ func (d Dropped) String() string {
 // Newest describes samples that are newer than every demand.
 func (d Dropped) Newest() string { return d.describe("the newest sample", "the newest %d samples") }
 
-// describe says what is wrong with the samples, with words for one of them and for several: "2 samples are infinite: check the query for
+// describe says what is wrong with the samples. The subject depends on their number: "2 samples are infinite: check the query for
 // a division by 0".
 func (d Dropped) describe(one, several string) string {
 	count, what := 0, ""
@@ -131,7 +131,7 @@ func (d Dropped) describe(one, several string) string {
 		kinds, causes = append(kinds, fmt.Sprintf("%d %s", n, word)), append(causes, "for "+cause)
 	}
 	if len(kinds) > 1 {
-		what = "no demand (" + strings.Join(kinds, ", ") + ")"
+		what = "not valid demand (" + strings.Join(kinds, ", ") + ")"
 	}
 	subject := one + " is "
 	if count != 1 {
@@ -140,25 +140,25 @@ func (d Dropped) describe(one, several string) string {
 	return subject + what + ": check the query " + strings.Join(causes, " and ")
 }
 
-// Appended is what a block of samples was to those that were stored.
+// Appended describes how a block of samples changed the stored samples.
 type Appended struct {
-	// Dropped counts those of the new steps.
+	// Dropped counts the dropped samples of the new steps.
 	Dropped Dropped
-	// Changed is the oldest step whose sample came late or is another one now, Grown the oldest one whose sample is larger;
-	// zero where there is none.
+	// Changed is the oldest step whose sample is new or different; Grown is the oldest step whose sample increased. Both are zero if there
+	// is no such step.
 	Changed, Grown time.Time
 }
 
-// equalShare is how much two samples may differ and count as equal: a source may add up the same numbers in another order.
+// equalShare is the relative difference up to which two samples are equal, because a source may add up the same numbers in another order.
 const equalShare = 1e-6
 
-// Append adds the samples that follow, and replaces those that are stored: a source may have added to them. A known sample is
-// never replaced by a gap. A hole before the block becomes a gap, and a sample that cannot be demand becomes NaN and is
-// counted. A block on another grid is refused with forecast.ErrParameter.
+// Append adds new samples and replaces stored samples, because a source may have added to them. It never replaces a known sample with a gap.
+// A hole before the block becomes a gap. A sample that cannot be demand becomes NaN and is counted. A block on another grid is rejected with
+// forecast.ErrParameter.
 func (s *Store) Append(block forecast.Series) (Appended, error) {
 	var out Appended
 	if block.Step != s.step || block.Start.UnixNano()%int64(s.step) != 0 {
-		return out, fmt.Errorf("series: a block at %s with step %s on a grid of %s: %w",
+		return out, fmt.Errorf("series: block at %s with step %s does not match the grid of %s: %w",
 			block.Start, block.Step, s.step, forecast.ErrParameter)
 	}
 	if s.end.IsZero() {

@@ -261,7 +261,7 @@ func TestDroppedSamplesAreDescribed(t *testing.T) {
 			5e15, math.MaxFloat64,
 		},
 		"the newest 3 samples are not a number (NaN): check the query for a division of 0 by 0": {nan, nan, gap, nan, 7},
-		"the newest 4 samples are no demand (1 negative, 2 infinite, 1 above 1e15): check the query for a subtraction or a delta() " +
+		"the newest 4 samples are not valid demand (1 negative, 2 infinite, 1 above 1e15): check the query for a subtraction or a delta() " +
 			"and for a division by 0 and for a wrong unit": {math.Inf(1), -1, math.Inf(1), 2e15},
 	} {
 		var d series.Dropped

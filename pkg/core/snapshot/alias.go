@@ -12,12 +12,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 )
 
-// Alias is a second name of a Forecast's metric among External metrics: a metric, and the labels that a request must select,
-// no more and no fewer. A selector of fewer labels would be a sum over several series in the store, of which one Forecast is a part.
+// Alias is a second name of a Forecast among External metrics: the name of a metric, and labels. A request must select exactly these
+// labels. In the metrics store, a selector with fewer labels would be a sum over several series, and the Forecast is only one of them.
 type Alias struct {
 	Metric string
 	Labels map[string]string
-	// Created is when its Forecast was; zero in a folder.
+	// Created is when its Forecast was created; zero for a Forecast from a folder.
 	Created time.Time
 }
 
@@ -38,7 +38,7 @@ func (a *Alias) String() string {
 // Key is the alias in a namespace. No Forecast has such a name, because of its braces.
 func (a *Alias) Key(namespace string) Key { return Key{Namespace: namespace, Name: a.String()} }
 
-// AliasOf returns the alias that the pairs of a selector ask for, and those that ask for another view of its Forecast.
+// AliasOf returns the alias that the pairs of a selector refer to, and the pairs that request another view of its Forecast.
 func AliasOf(metric string, selected map[string]string) (alias *Alias, view map[string]string) {
 	alias, view = &Alias{Metric: metric, Labels: map[string]string{}}, map[string]string{}
 	views := decide.ViewKeys()
@@ -52,9 +52,9 @@ func AliasOf(metric string, selected map[string]string) (alias *Alias, view map[
 	return alias, view
 }
 
-// Holders returns the Forecast that answers under each alias. The aliases are those of all Forecasts, nil for those without. An
-// alias whose metric is another Forecast's name is held by none: that name comes first. Of several Forecasts that want one alias
-// the oldest holds it, so that an HPA keeps the value that it reads; of equally old ones the first by name.
+// Holders returns the Forecast that answers under each alias. The aliases contain all Forecasts; nil for a Forecast without an alias. An
+// alias whose metric is the name of another Forecast has no holder, because names take precedence. If several Forecasts have the same
+// alias, the oldest one holds it, so that an HPA keeps the value that it reads. If they are equally old, the first one by name holds it.
 func Holders(aliases map[Key]*Alias) map[Key]Key {
 	out := map[Key]Key{}
 	for key, alias := range aliases {
@@ -89,7 +89,7 @@ func (s *Snapshot) Exposing(namespace, metric string) []*ForecastSnapshot {
 	return s.exposing[Key{Namespace: namespace, Name: metric}]
 }
 
-// resolveAliases finds the holder of each alias, and adds the condition Exposed to the entries that want one.
+// resolveAliases finds the holder of each alias, and adds the condition Exposed to the entries that have an alias.
 func (s *Snapshot) resolveAliases() {
 	if !slices.ContainsFunc(s.keys, func(key Key) bool { return s.entries[key].Alias != nil }) {
 		return
@@ -113,21 +113,21 @@ func (s *Snapshot) resolveAliases() {
 	}
 }
 
-// exposedCondition says whether an entry holds its alias. The holder is the zero value where the alias is another's name.
+// exposedCondition says whether an entry holds its alias. The holder is the zero value if the alias is the name of another Forecast.
 func (e *ForecastSnapshot) exposedCondition(holder Key) Condition {
 	c := Condition{Type: ConditionExposed, Reason: reasonExposed}
 	switch holder {
 	case e.Key:
-		c.True, c.Message = true, "External metrics are answered under "+e.Alias.String()+", too; the condition Reachable says "+
-			"whether an HPA reaches them"
+		c.True, c.Message = true, "Forewarm also answers requests for the External metric "+e.Alias.String()+"; the "+
+			"condition Reachable says whether an HPA can reach External metrics"
 	case Key{}:
 		c.Reason = reasonNameTaken
-		c.Message = fmt.Sprintf("the metric %s is the Forecast of that name, so nothing is answered under %s: "+
-			"rename that Forecast, or remove spec.expose here", e.Alias.Metric, e.Alias)
+		c.Message = fmt.Sprintf("another Forecast has the name %s, so Forewarm does not answer requests for the "+
+			"alias %s: rename that Forecast, or remove spec.expose from this one", e.Alias.Metric, e.Alias)
 	default:
 		c.Reason = reasonAliasTaken
-		c.Message = fmt.Sprintf("the Forecast %s is older and answers under %s: remove spec.expose there to hand "+
-			"the alias over, or here", holder.Name, e.Alias)
+		c.Message = fmt.Sprintf("the Forecast %s is older and already answers requests for %s: remove spec.expose "+
+			"from that Forecast to use the alias here, or remove it from this Forecast", holder.Name, e.Alias)
 	}
 	return c
 }

@@ -34,9 +34,9 @@ func (e *ForecastSnapshot) Answer(selection decide.Overrides, now time.Time) (An
 	return e.answer(selection, now, false)
 }
 
-// AnswerExposed is Answer under the alias. In shadow mode the value is the query's own at its newest sample, as an adapter that
-// queries the source would answer: an HPA that moves from one to the other reads the same. A pause is served as
-// everywhere: then the HPA may have the target of a Forecast.
+// AnswerExposed is Answer under the alias. In shadow mode, the value is the newest sample of the query, which is what an adapter that
+// queries the source would return. An HPA that moves from that adapter to Forewarm therefore reads the same value. A pause is served as
+// in Answer, because the HPA may then already have a target for the Forecast.
 func (e *ForecastSnapshot) AnswerExposed(selection decide.Overrides, now time.Time) (Answer, error) {
 	return e.answer(selection, now, true)
 }
@@ -64,7 +64,7 @@ func (e *ForecastSnapshot) answer(selection decide.Overrides, now time.Time, exp
 	}, nil
 }
 
-// answerPart returns what a variant is asked for.
+// answerPart returns the part of the value for a variant.
 func (e *ForecastSnapshot) answerPart(name string) (Answer, error) {
 	var names []string
 	for _, part := range e.Parts {
@@ -74,10 +74,10 @@ func (e *ForecastSnapshot) answerPart(name string) (Answer, error) {
 		names = append(names, part.Name)
 	}
 	if len(names) == 0 {
-		return Answer{}, fmt.Errorf("%w: variant=%.64q: the Forecast has no variants whose autoscalers are known",
+		return Answer{}, fmt.Errorf("%w: variant=%.64q: the Forecast has no variants with known autoscalers",
 			decide.ErrSelector, name)
 	}
-	return Answer{}, fmt.Errorf("%w: variant=%.64q is unknown: valid are %s", decide.ErrSelector, name,
+	return Answer{}, fmt.Errorf("%w: variant=%.64q is unknown: valid names are %s", decide.ErrSelector, name,
 		strings.Join(names, ", "))
 }
 
@@ -99,8 +99,8 @@ func (e *ForecastSnapshot) ReadyMessage() string {
 	return string(e.State)
 }
 
-// decide applies a selection. Without one, while paused, and while the fallback is served (which has no models and no quantiles),
-// the result is the Forecast's own decision.
+// decide applies a selection. The result is the Forecast's own decision if there is no selection, while the Forecast is paused, and while
+// the fallback is served, which has neither models nor quantiles.
 func (e *ForecastSnapshot) decide(s decide.Overrides) (decide.Decision, time.Duration, error) {
 	if s == (decide.Overrides{}) || e.Decision.Pause.Active() {
 		return e.Decision, e.Window, nil
@@ -166,7 +166,7 @@ func (e *ForecastSnapshot) decideBy(c *Candidate, s decide.Overrides) (decide.De
 		return decide.Decide(settings, named.HeadroomFor(settings), named.Inputs), window, nil
 	}
 	if n := len(c.Windows); n > 0 && window > c.Windows[n-1].Horizon && window <= e.MaxHorizon {
-		// A young series has no such windows yet: the longest one is better than an error, and the answer carries its
+		// A young series has no windows of this length yet. The longest window is better than an error, and the answer contains its
 		// length.
 		window = c.Windows[n-1].Horizon
 	}
@@ -182,7 +182,8 @@ func (e *ForecastSnapshot) decideBy(c *Candidate, s decide.Overrides) (decide.De
 	return decide.Decide(settings, k, []decide.Input{input}), window, nil
 }
 
-// inputsFor are the inputs under a headroom. With another than the Forecast's an autoscaler has other replicas, and another dead band.
+// inputsFor are the inputs for a headroom. If it is not the Forecast's headroom, the autoscaler would have a different number of replicas
+// and therefore a different dead band.
 func (e *ForecastSnapshot) inputsFor(k float64) []decide.Input {
 	if k == e.Decision.Headroom || len(e.Inputs) == 0 {
 		return e.Inputs
@@ -192,8 +193,7 @@ func (e *ForecastSnapshot) inputsFor(k float64) []decide.Input {
 	return inputs
 }
 
-// named returns a candidate that autoscalers select by name, with its own headroom; nil without one, or before it has
-// data.
+// named returns the report of a candidate that autoscalers select by name, with its own headroom; nil if there is no report or no data.
 func (e *ForecastSnapshot) named(candidate string) *objective.NamedReport {
 	if e.Objective == nil {
 		return nil
@@ -214,13 +214,14 @@ func (e *ForecastSnapshot) unknownModel(name string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%w: model %.64q: no model is fitted yet (%s)", ErrNotServing, name, e.ReadyMessage())
 	}
-	return fmt.Errorf("%w: unknown model %.64q, valid are %s", decide.ErrSelector, name, strings.Join(names, ", "))
+	return fmt.Errorf("%w: unknown model %.64q: valid names are %s", decide.ErrSelector, name,
+		strings.Join(names, ", "))
 }
 
 func (e *ForecastSnapshot) unknownHorizon(c *Candidate, horizon time.Duration) error {
 	if len(c.Windows) == 0 {
 		return fmt.Errorf("%w: model %s has no forecast yet", ErrNotServing, c.Name)
 	}
-	return fmt.Errorf("%w: horizon %s is out of range, valid are %s to %s",
+	return fmt.Errorf("%w: horizon %s is out of range: use %s to %s",
 		decide.ErrSelector, horizon, c.Windows[0].Horizon, max(e.MaxHorizon, c.Windows[len(c.Windows)-1].Horizon))
 }

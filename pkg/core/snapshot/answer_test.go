@@ -89,7 +89,7 @@ func TestAnswerRefuses(t *testing.T) {
 		want      string
 	}{
 		"an unknown model":       {ready, decide.Overrides{Model: "prophet"}, now, decide.ErrSelector, "arima"},
-		"a horizon out of reach": {ready, decide.Overrides{Horizon: 99 * time.Hour}, now, decide.ErrSelector, "valid are"},
+		"a horizon out of reach": {ready, decide.Overrides{Horizon: 99 * time.Hour}, now, decide.ErrSelector, "use 30s to 1h0m0s"},
 		"a state without data":   {snapshottest.Pending(snapshottest.Key("a")), decide.Overrides{}, now, snapshot.ErrNotServing, ""},
 		"an invalid object":      {snapshottest.Invalid(snapshottest.Key("a")), decide.Overrides{}, now, snapshot.ErrNotServing, ""},
 		"a stale one":            {snapshottest.Stale(snapshottest.Key("a")), decide.Overrides{}, now, snapshot.ErrNotServing, ""},

@@ -24,11 +24,11 @@ func compareKeys(a, b Key) int {
 
 // Snapshot is the state of all Forecasts at one moment. It never changes.
 type Snapshot struct {
-	// Time of the step that made it.
+	// Time of the step that produced the snapshot.
 	Time time.Time
-	// Pending counts the Forecasts that wait for their history: their first query is under way, or the source does not answer it.
+	// Pending counts the Forecasts that wait for their history. Their first query is in progress, or the source does not answer it.
 	Pending int
-	// Partial counts those that answer from their newest history while the whole of it is being read.
+	// Partial counts the Forecasts that answer from their newest history while Forewarm reads the rest.
 	Partial int
 	// Loop holds the loop's statistics.
 	Loop LoopStats
@@ -54,14 +54,14 @@ type LoopStats struct {
 // MinClockDifference is the smallest difference between two clocks that is reported.
 const MinClockDifference = 10 * time.Second
 
-// ClockDifference is how far another clock is ahead of this machine's, negative if it is behind: something between two bounds, because
-// the answer took its time.
+// ClockDifference is how far another clock is ahead of this machine's clock; negative if it is behind. It is known only within bounds,
+// because the response took some time.
 type ClockDifference struct {
 	Min time.Duration `json:"min"`
 	Max time.Duration `json:"max"`
 }
 
-// Least returns the smallest difference that is possible, 0 where the clocks may be equal.
+// Least returns the smallest possible difference; 0 if the clocks may be equal.
 func (d ClockDifference) Least() time.Duration { return min(max(0, d.Min), d.Max) }
 
 // New returns a snapshot. The entries are not copied and must not change any more. Those with an alias get the condition Exposed.

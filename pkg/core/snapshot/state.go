@@ -18,15 +18,15 @@ import (
 type ForecastSnapshot struct {
 	Key        Key
 	Generation int64
-	// Created is when the Forecast was made; zero where that is not known.
+	// Created is when the Forecast was created; zero if unknown.
 	Created    time.Time
 	State      State
 	Conditions []Condition
-	// Partial: it is made from the newest history only, while the whole of it is being read. PartialError is why it could not be.
+	// Partial: the snapshot uses only the newest history, while Forewarm reads the rest. PartialError is why the rest could not be read.
 	Partial      bool
 	PartialError error
 
-	// Alias that the Forecast wants; nil without one.
+	// Alias of the Forecast, from spec.expose; nil without one.
 	Alias *Alias
 
 	// What it is.
@@ -35,77 +35,76 @@ type ForecastSnapshot struct {
 	Step       time.Duration
 	Lead       time.Duration
 	LeadSource string
-	// LeadPool is the warm pool that makes the lead time hold; empty where none does.
+	// LeadPool is the warm pool that shortens the lead time; empty without one.
 	LeadPool string
 	// Window is the lead window W: lead time (with an objective the median start), HPA sync, one step and metric lag.
 	Window time.Duration
-	// MaxHorizon is the longest horizon that may be asked for.
+	// MaxHorizon is the longest horizon that a request can select.
 	MaxHorizon time.Duration
 	Settings   decide.Settings
-	// AutoscalerSource says in words which autoscalers the objective is calibrated for, and why others are not.
+	// AutoscalerSource describes the autoscalers that the objective is calibrated for, and says why others are not used.
 	AutoscalerSource string
-	// Unused: no autoscaler reads the value, and all could be read.
+	// Unused: Forewarm could read all autoscalers, and none of them reads the value.
 	Unused bool
 
-	// What is known. SampleTime is that of the newest real sample; from StaleAt on nothing is served.
+	// What is known. SampleTime is the time of the newest real sample. From StaleAt on, no value is served.
 	SampleTime time.Time
 	StaleAt    time.Time
 	Observed   float64
 	// Newest is the observed demand at each step of the last 5 minutes, newest last.
 	Newest []float64
-	// Sampled is the query's value at SampleTime, as the source has it: Observed may be a mean of a minute, and at most what is
-	// credible.
+	// Sampled is the unchanged value of the query at SampleTime. Observed may be the mean of a minute, and is limited to a credible value.
 	Sampled float64
 
-	// What is served, with the Forecast's own settings. Meaningful where State.Serves().
+	// Decision is what is served with the Forecast's own settings. It is meaningful if State.Serves().
 	Decision decide.Decision
-	// Fallback: no model serves but the ladder's next rung, the running maximum, which knows no quantiles and horizons.
+	// Fallback: no model serves. The running maximum is served instead; it has neither quantiles nor horizons.
 	Fallback bool
-	// Model is the name of the selected candidate, or of the running maximum while falling back; Choice is why it is selected.
-	// ObjectiveError is why there is no objective that was asked for; nil where there is none, or it is served.
+	// Model is the name of the selected candidate, or of the running maximum during the fallback. Choice is why it is selected.
+	// ObjectiveError is why the objective of the spec cannot be served; nil if there is no objective, or if it is served.
 	Model          string
 	Choice         decide.SelectionReason
 	ObjectiveError error
-	// Skill is 1 − loss/loss of the last value, by the loss that the model was chosen by; NaN until known.
+	// Skill is 1 − loss / loss of the last value, for the loss by which the model was selected; NaN until known.
 	Skill float64
 	// Coverage is the share of past windows whose maximum stayed within the served quantile; NaN until known.
 	Coverage float64
 
-	// Objective is how the objective fares; nil where no objective is served by outcome.
+	// Objective is the report on the objective; nil if no objective is served.
 	Objective *objective.Report
 
-	// Candidates are every model's distributions and scores, the chosen one included.
+	// Candidates are the distributions and scores of all models, including the selected one.
 	Candidates []Candidate
-	// Inputs are those of the chosen candidate over the last half lead time, newest last (see decide.Decide).
+	// Inputs are the inputs of the selected candidate over the last half lead time, newest last (see decide.Decide).
 	Inputs []decide.Input
-	// Path is the forecast of PathModel step by step: the selected candidate or, where that knows the lead window
-	// alone, the best of those that know steps.
+	// Path is the forecast of PathModel step by step. PathModel is the selected candidate or, if that candidate forecasts only the lead
+	// window, the best candidate that forecasts steps.
 	Path      []PathStep
 	PathModel string
-	// Background is what is made beside the steps; nil where nobody may look at it.
+	// Views holds the background results of the Forecast; nil if no view can show them.
 	Views *ViewTracker
 	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
 	Recent forecast.Series
-	// Classifications are the times within Recent at which the demand was not simply what was read, oldest first:
-	// bounded in number.
+	// Classifications are the spans within Recent in which the demand was not simply the value that was read, oldest first. Their number
+	// is limited.
 	Classifications []demand.Span
-	// Events are those of the next two weeks, by their next occurrence.
+	// Events are the events of the next two weeks, ordered by their next occurrence.
 	Events []event.Announcement
-	// Past are recent forecasts beside what came, oldest first.
+	// Past are recent forecasts with the demand that followed, oldest first.
 	Past []ScoredForecast
 
-	// Plan is how the value is shared out among variants, and Parts what each of them is asked for; empty where there are none.
+	// Plan is how the value is split across variants, and Parts are the resulting parts; empty without variants.
 	Plan  distribute.Plan
 	Parts []distribute.Part
-	// Usage is what the simulated autoscalers have taken since the process began, whole hours.
+	// Usage is what the simulated autoscalers have used since the process started, in whole hours.
 	Usage []Usage
 
 	// Fallbacks counts the steps served by the fallback since the start of the process.
 	Fallbacks uint64
 }
 
-// The policies that the simulated autoscalers compare: the value that Forewarm serves, and HPAs on the observed demand with the same
-// target, with the one before, and with the best one in hindsight.
+// The policies of the simulated autoscalers. One reads the value that Forewarm serves. The others are HPAs on the observed demand: with
+// the same target, with the target of the previous HPA, and with the best target in hindsight.
 const (
 	PolicyServed    = "served"
 	PolicyObserved  = "observed"
@@ -113,16 +112,16 @@ const (
 	PolicyHindsight = "hindsight"
 )
 
-// Usage is what a policy has taken on a variant.
+// Usage is what a policy has used on a variant.
 type Usage struct {
-	// Policy is served, observed, before or hindsight, as in objective.Report. Variant is the name of one or of the only workload.
+	// Policy is served, observed, before or hindsight, as in objective.Report. Variant is the name of a variant or of the only workload.
 	Policy, Variant string
 	ReplicaHours    float64
-	// Price of a replica for an hour; 0 for none.
+	// Price of a replica for an hour; 0 without a price.
 	Price float64
 }
 
-// ModelReason says in a sentence why the Model serves.
+// ModelReason explains in a sentence why the Model serves.
 func (e *ForecastSnapshot) ModelReason() string {
 	if e.Fallback {
 		return e.Decision.Reason()
@@ -132,12 +131,12 @@ func (e *ForecastSnapshot) ModelReason() string {
 	}
 	text := e.Choice.Message()
 	if e.ObjectiveError != nil {
-		text += "; the objective is not served: " + e.ObjectiveError.Error()
+		text += "; Forewarm cannot serve the objective: " + e.ObjectiveError.Error()
 	}
 	return text
 }
 
-// Suspect says in words that the newest samples are suspects; ok is false where they are not.
+// Suspect returns the message that the newest samples are suspect; ok is false if they are not.
 func (e *ForecastSnapshot) Suspect() (words string, ok bool) {
 	for _, c := range e.Conditions {
 		if c.Type == ConditionData && c.Reason == ReasonSuspect {
@@ -151,15 +150,15 @@ func (e *ForecastSnapshot) Suspect() (words string, ok bool) {
 type Candidate struct {
 	// Name as a selector writes it: lower case, "arima", "holt-winters", "last-value".
 	Name string
-	// Title is the model in the field's words: "ARIMA(1,1,1)".
+	// Title is the usual notation of the model: "ARIMA(1,1,1)".
 	Title string
-	// Baseline says that this is a baseline that costs nothing: it needs no promotion.
+	// Baseline: this candidate is a baseline, which needs no promotion because it costs nothing to compute.
 	Baseline bool
 	Windows  []windowpeak.Window
 	// Loss is the trailing mean pinball loss at the served level, Skill 1 − Loss/Loss of the last value, Coverage the
 	// share of windows within the served quantile; NaN until known.
 	Loss, Skill, Coverage float64
-	// Error says why the model does not take part.
+	// Error says why the model cannot be selected.
 	Error string
 }
 
@@ -172,17 +171,16 @@ type PathStep struct {
 	Quantiles [3]float64
 }
 
-// Background is what is made beside the steps.
+// Background holds results that are computed outside the refresh step.
 type Background struct {
-	// NextDay is the forecast of the next 24 hours, the mean of each; nil before a whole day is known.
+	// NextDay is the forecast of the next 24 hours, as the mean of each hour; nil until a whole day is known.
 	NextDay []PathStep
-	// Ready are the replicas that were ready at the beginning of each interval of the objective's race; empty where nobody counts
-	// them.
+	// Ready are the replicas that were ready at the beginning of each interval of the objective's race; empty if unknown.
 	Ready forecast.Series
 }
 
-// ViewTracker is the newest Background, which is computed more often while someone looks, and the models that requests name: all that changes
-// of a ForecastSnapshot. The zero ViewTracker has none of these.
+// ViewTracker holds the parts of a ForecastSnapshot that change: the newest Background, which is computed more often while someone views
+// it, and the models that requests select. The zero ViewTracker is empty.
 type ViewTracker struct {
 	newest atomic.Pointer[Background]
 	looked atomic.Int64 // seconds since the epoch
@@ -190,14 +188,14 @@ type ViewTracker struct {
 	requested atomic.Uint64
 }
 
-// request notes that a request names a candidate.
+// request records that a request selects a candidate.
 func (w *ViewTracker) request(candidate string) {
 	if i := slices.Index(windowpeak.FittedModels(), candidate); w != nil && i >= 0 {
 		w.requested.Or(1 << i)
 	}
 }
 
-// Requested are the models that requests have named since ForgetRequested.
+// Requested are the models that requests have selected since ForgetRequested.
 func (w *ViewTracker) Requested() []string {
 	var out []string
 	for i, name := range windowpeak.FittedModels() {
@@ -208,13 +206,13 @@ func (w *ViewTracker) Requested() []string {
 	return out
 }
 
-// ForgetRequested forgets them.
+// ForgetRequested clears the requested models.
 func (w *ViewTracker) ForgetRequested() { w.requested.Store(0) }
 
-// Set replaces it.
+// Set replaces the Background.
 func (w *ViewTracker) Set(b *Background) { w.newest.Store(b) }
 
-// Look returns it, for somebody who looks at it now. It is zero where there is none.
+// Look returns the Background for a viewer, and records the time. It is zero if there is none.
 func (w *ViewTracker) Look(now time.Time) Background {
 	if w == nil {
 		return Background{}
@@ -226,14 +224,14 @@ func (w *ViewTracker) Look(now time.Time) Background {
 	return Background{}
 }
 
-// LookedSince reports whether somebody has looked at it since a time.
+// LookedSince reports whether Look was called at a time or later.
 func (w *ViewTracker) LookedSince(at time.Time) bool { return w.looked.Load() >= at.Unix() }
 
 // PathLevels are the levels of PathStep.Quantiles.
 func PathLevels() [3]float64 { return [3]float64{0.5, 0.8, 0.95} }
 
-// ScoredForecast is a forecast that was served at a time, in seconds since 1970, for the window that followed, and the maximum that came; NaN while the
-// window is open or touched a gap.
+// ScoredForecast is a forecast that was served at a time, in seconds since 1970, and the maximum of the window that followed. The maximum
+// is NaN while the window is open, or if it contains a gap.
 type ScoredForecast struct {
 	At       int64
 	Forecast float64

@@ -1,9 +1,9 @@
-// Package variant shares the value for a demand out among several workloads that serve it together, each with a capacity, a price and a
-// lead time of its own: reserved and spot, two node pools, two kinds of GPU.
+// Package variant splits the value for a demand across several workloads that serve it together. Each of these variants has its own
+// capacity, price and lead time. Examples are reserved and spot nodes, two node pools, or two kinds of GPU.
 //
-//	value ──> base: the slow variants that are cheaper than the first hold what lasts, by their prices (plan.go)
-//	      ──> what of the base is ready, by a simulated HPA (plan.go)
-//	      ──> the rest: the others by their price, at once (share.go)
+//	value ──> base: slow variants that are cheaper than the first serve the lasting part, depending on their prices (plan.go)
+//	      ──> how much of the base is ready, according to a simulated HPA (plan.go)
+//	      ──> the rest: the other variants serve it immediately, the cheapest first (share.go)
 //
-// The parts that count add up to the value. What a slow variant has been asked for and what is not ready yet comes on top.
+// The parts that are ready add up to the value. The part that a slow variant is still starting is added on top.
 package variant

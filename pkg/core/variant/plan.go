@@ -12,39 +12,40 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// Planner plans what each variant holds, a distribute.Distributor.
+// Planner plans the part of each variant. It is a distribute.Distributor.
 type Planner struct {
 	// members are in the order in which they are filled.
 	members []member
 	// recent are the values of the last baseOver.
 	recent series.Ring[float64]
 	sorted []float64 // scratch
-	// limits are what variants hold and cannot exceed from now on, by their index, +Inf for no limit; nil for none at all.
+	// limits are the present sizes of variants that cannot grow, by their index; +Inf for no limit. nil means that no variant is limited.
 	limits []float64
 }
 
-// baseOver is the time over which the base is found. On recorded demand half an hour and two hours cost the same, but for churn.
+// baseOver is the time over which the base is computed. On recorded demand, half an hour and two hours cost the same but differ in churn.
 const baseOver = time.Hour
 
 // member is a variant and its simulated HPA.
 type member struct {
 	Variant
 
-	// at is its index among the variants. slow: it starts later than the first; level is of recent values, 0 for no base.
+	// at is its index among the variants. slow: it starts later than the first variant. level is the quantile level of the recent values
+	// that its base covers; 0 for no base.
 	at    int
 	slow  bool
 	level float64
-	// played are its replicas. Their lead time is what it takes longer than the first: what is ready then is ready for what a replica of
-	// the first would be asked for now.
+	// played simulates its replicas. Their lead time is the difference to the lead time of the first variant, because the value looks
+	// ahead by the lead time of the first variant.
 	played *sim.Simulation
-	// paid are the replica-hours of its newest hours.
+	// paid are the replica-hours of the newest hours.
 	paid series.Ring[float64]
 }
 
-// paidHours are kept: a source may be away for a day.
+// paidHours is how many hours are kept, because a source may be unavailable for a day.
 const paidHours = 24
 
-// Plan is what is known of the variants at a step, in the order in which they are filled.
+// Plan is the state of the variants at a step, in the order in which they are filled.
 type Plan []Planned
 
 // Planned is one variant of a Plan, in the unit of the demand.
@@ -52,18 +53,18 @@ type Planned struct {
 	// Name of the variant, and its index among them.
 	Name  string
 	Index int
-	// Capacity is what a replica sustains, Floor and Most what its fewest and its most replicas do.
+	// Capacity is what a replica sustains. Floor and Most are what minReplicas and maxReplicas sustain.
 	Capacity, Floor, Most float64
-	// Limited: Most is what it holds at present, and no more finds a place.
+	// Limited: Most is what it has at present, because more replicas find no node.
 	Limited bool
-	// Slow variants hold a Base, of which so much is Ready.
+	// Slow variants have a Base. Ready is the part of the Base that is ready.
 	Slow        bool
 	Base, Ready float64
 	// Band is the dead band of its HPA.
 	Band hpa.DeadBand
 }
 
-// Distribute makes a Planner; nil where there are no variants.
+// Distribute returns a function that creates a Planner; nil if there are no variants.
 func Distribute(all []Variant) distribute.Maker {
 	if len(all) == 0 {
 		return nil
@@ -77,7 +78,7 @@ func Distribute(all []Variant) distribute.Maker {
 	}
 }
 
-// NewPlanner returns a Planner before its first step. The first of the variants is the one whose lead time the values look ahead by.
+// NewPlanner returns a Planner before its first step. The values look ahead by the lead time of the first variant.
 func NewPlanner(all []Variant, start time.Time, step time.Duration) (*Planner, error) {
 	p := &Planner{recent: series.NewRing[float64](max(int(baseOver/step), 1))}
 	for _, i := range order(all) {
@@ -129,8 +130,8 @@ func (p *Planner) ReplicaHours(hours int) []float64 {
 	return out
 }
 
-// plan finds the base of each slow variant: what the value exceeded for long enough in the last hour, beyond what cheaper variants hold,
-// in whole replicas.
+// plan computes the base of each slow variant in whole replicas: the level that the value exceeded for long enough in the last hour, minus
+// the parts of cheaper variants.
 func (p *Planner) plan() Plan {
 	out := make(Plan, len(p.members))
 	held := 0.0

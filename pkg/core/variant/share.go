@@ -6,8 +6,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/distribute"
 )
 
-// Share implements distribute.Plan. The parts add up to the value and what is Starting; they
-// exceed it by the variants' minima, by whole replicas and where an HPA would ignore a part.
+// Share implements distribute.Plan. The parts add up to the value plus what is Starting. They may exceed this sum because of the minima of
+// the variants, because replicas are whole, and because an HPA would ignore a smaller change.
 func (p Plan) Share(value float64) []distribute.Part {
 	out, counts := make([]distribute.Part, len(p)), make([]float64, len(p))
 	rest := value
@@ -21,15 +21,23 @@ func (p Plan) Share(value float64) []distribute.Part {
 		rest -= counts[i]
 	}
 	rest = p.fill(out, counts, rest, false)
-	rest = p.fill(out, counts, rest, true) // What the others cannot hold is asked of the slow ones, late as it is.
+	rest = p.fill(
+		out,
+		counts,
+		rest,
+		true,
+	) // The slow variants get what the others cannot serve, although they are late.
 	for i := range p {
 		p[i].finish(&out[p[i].Index], counts[i])
 	}
-	out[0].Value += math.Max(rest, 0) // Nothing is lost: the HPA of the first goes no further than its maximum.
+	out[0].Value += math.Max(
+		rest,
+		0,
+	) // The first variant gets the rest, so that no part is lost. Its HPA stops at its maximum.
 	return out
 }
 
-// fill gives the rest to the slow ones or to the others, as far as they hold it, and returns what is left.
+// fill assigns the rest to the slow variants or to the others, up to their capacity, and returns what is left.
 func (p Plan) fill(out []distribute.Part, counts []float64, rest float64, slow bool) float64 {
 	for i := range p {
 		v, part := &p[i], &out[p[i].Index]
@@ -45,10 +53,10 @@ func (p Plan) fill(out []distribute.Part, counts []float64, rest float64, slow b
 	return rest
 }
 
-// finish sets what a variant is asked for beyond what counts of it.
+// finish sets how much of a part is Starting, and adds one replica to a limited variant.
 func (v *Planned) finish(part *distribute.Part, counts float64) {
 	switch {
-	case v.Limited && part.Value >= v.Most: // One more tries.
+	case v.Limited && part.Value >= v.Most: // One more replica checks whether there is a node now.
 		part.Limited, part.Value = true, math.Max(v.Floor, v.Most+v.Capacity)
 	case part.Value < v.Most:
 		part.Value = v.Band.Pass(part.Value)

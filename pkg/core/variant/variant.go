@@ -14,11 +14,11 @@ const Most = 8
 // Variant is one of the workloads that serve a demand together.
 type Variant struct {
 	Name string
-	// HPA scales it on its part; its metric's target is what a replica sustains. Sleeps: it may be scaled to zero, though the HPA is
-	// simulated with one replica at least.
+	// HPA scales it on its part; the target of its metric is what a replica sustains. ScalesToZero: it may be scaled to zero, although the
+	// HPA is simulated with at least one replica.
 	HPA          hpa.Spec
 	ScalesToZero bool
-	// Price of a replica for an hour, in any currency; 0 where none is given.
+	// Price of a replica for an hour, in any currency; 0 if there is no price.
 	Price float64
 	// Lead is how long its replicas take to start.
 	Lead time.Duration
@@ -37,14 +37,14 @@ func (v *Variant) floor() float64 {
 
 func (v *Variant) most() float64 { return v.Capacity() * float64(v.HPA.Max) }
 
-// unitPrice is that of a unit of demand.
+// unitPrice is the price of a unit of demand.
 func (v *Variant) unitPrice() float64 { return v.Price / v.Capacity() }
 
-// unpriced is the level of a base without prices: half the price of the first variant is assumed. Prices are given for all or for none.
+// unpriced is the level of a base without prices. It assumes half the price of the first variant. Either all variants have prices or none.
 const unpriced = 0.5
 
 // level is the share of the time for which a slow variant must be used to be cheaper than the first: 1 minus the ratio of their prices, the
-// critical ratio of the newsvendor (Arrow, Harris & Marschak 1951). It is 0 where the variant is no cheaper.
+// critical ratio of the newsvendor (Arrow, Harris & Marschak 1951). It is 0 if the variant is not cheaper.
 func (v *Variant) level(first *Variant) float64 {
 	if v.Price == 0 || first.Price == 0 {
 		return unpriced
@@ -55,7 +55,7 @@ func (v *Variant) level(first *Variant) float64 {
 // slow reports whether a variant starts later than the first.
 func (v *Variant) slow(first *Variant) bool { return v.Lead > first.Lead }
 
-// order are the indices of variants as they are filled: the cheapest first and, of equals, the slow ones, and then as they are listed.
+// order returns the indices of the variants in the order in which they are filled: by price, then slow before fast, then as listed.
 func order(all []Variant) []int {
 	out := make([]int, len(all))
 	for i := range out {
@@ -74,8 +74,8 @@ func order(all []Variant) []int {
 	return out
 }
 
-// Whole is the HPA of one workload that stands for all of them: that of the first variant, between the demand that the minima and that
-// which the maxima sustain. An objective is calibrated for it.
+// Whole is the HPA of one workload that represents all variants. It is the HPA of the first variant, with minReplicas and maxReplicas for
+// the demand that the minima and the maxima of all variants sustain. The objective is calibrated for it.
 func Whole(all []Variant) hpa.Spec {
 	out := all[0].HPA
 	least, most := 0.0, 0.0

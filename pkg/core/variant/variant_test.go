@@ -303,7 +303,12 @@ func TestReplicaHours(t *testing.T) {
 	for range int(3 * time.Hour / step) {
 		d.Step(100)
 	}
-	if one, three := d.ReplicaHours(1), d.ReplicaHours(3); len(one) != 2 || one[1] < 5 || three[1] < 2*one[1] || one[0]+one[1] < 9.9 {
+	if one, three := d.ReplicaHours(
+		1,
+	), d.ReplicaHours(
+		3,
+	); len(one) != 2 || one[1] < 5 || three[1] < 2*one[1] ||
+		one[0]+one[1] < 9.9 {
 		t.Errorf("%v in an hour, %v in three", one, three)
 	}
 }

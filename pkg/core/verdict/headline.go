@@ -8,14 +8,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// Headline is the verdict in the sentence that has the number.
+// Headline is the verdict in one sentence with the number.
 func (v *Verdict) Headline() string {
 	text := v.gain()
 	switch v.Word {
 	case TooEarly:
 		return "Too early for a verdict, which needs three days."
 	case TooLate:
-		return fmt.Sprintf("Too late: %s, and the objective allows %s.", v.Compared.limited(&v.Compared.Forewarm),
+		return fmt.Sprintf("Too late: %s, but the objective allows only %s.", v.Compared.limited(&v.Compared.Forewarm),
 			humanize.ShareAsWritten(v.Compared.Objective))
 	case NoDifference:
 		return "No difference: " + text
@@ -26,7 +26,7 @@ func (v *Verdict) Headline() string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// Details are what both used and how reliable they were, and what equal reliability would take.
+// Details say what both policies used and how reliable they were, and what the HPA would need for the same reliability.
 func (v *Verdict) Details() string {
 	if needed := v.needed(); needed != "" && v.Word != TooEarly {
 		return v.facts() + " " + needed
@@ -34,47 +34,50 @@ func (v *Verdict) Details() string {
 	return v.facts()
 }
 
-// gain is what Forewarm changes, at equal reliability or at equal cost.
+// gain says what Forewarm changes, at equal reliability or at equal cost.
 func (v *Verdict) gain() string {
 	c := &v.Compared
 	equal := v.difference(&v.Forewarm, &v.HPA)
 	switch {
 	case c.Priced:
-		return fmt.Sprintf("%s than %s%s, with late demand at its price.", equal, c.HPAName, v.interval())
+		return fmt.Sprintf("Forewarm uses %s than %s%s, including the price of late demand.", equal, c.HPAName,
+			v.interval())
 	case c.misses(&c.HPA):
 		return v.gainOnReliability()
 	case v.Stricter:
-		return fmt.Sprintf("as reliable as %s with %s%s if the objective is %s; with %s, %s and %s.", c.HPAName, equal,
-			v.interval(), humanize.ShareAsWritten(v.Forewarm.Setting), humanize.ShareAsWritten(c.Objective),
-			v.difference(&c.Forewarm, &c.HPA), c.reliability(&c.Forewarm))
+		return fmt.Sprintf("with the objective %s, Forewarm is as reliable as %s and uses %s%s. With the "+
+			"objective %s, it uses %s and has %s.", humanize.ShareAsWritten(v.Forewarm.Setting), c.HPAName, equal,
+			v.interval(), humanize.ShareAsWritten(c.Objective), v.difference(&c.Forewarm, &c.HPA),
+			c.reliability(&c.Forewarm))
 	case !v.Equal:
-		return fmt.Sprintf("within the objective like %s, with %s%s.", c.HPAName, equal, v.interval())
+		return fmt.Sprintf("Forewarm and %s both meet the objective, and Forewarm uses %s%s.", c.HPAName, equal,
+			v.interval())
 	}
 	if c.BadHours && c.Forewarm.BadHours < c.HPA.BadHours {
-		return fmt.Sprintf("%s, with %s than %s%s.", c.instead(), equal, c.HPAName, v.interval())
+		return fmt.Sprintf("Forewarm %s and uses %s than %s%s.", c.instead(), equal, c.HPAName, v.interval())
 	}
-	return fmt.Sprintf("as reliable as %s, with %s%s.", c.HPAName, equal, v.interval())
+	return fmt.Sprintf("Forewarm is as reliable as %s and uses %s%s.", c.HPAName, equal, v.interval())
 }
 
-// gainOnReliability is gain where the HPA as written misses the objective.
+// gainOnReliability is gain for an HPA that misses the objective as written.
 func (v *Verdict) gainOnReliability() string {
 	c := &v.Compared
 	equal, direct := v.difference(&v.Forewarm, &v.HPA), v.difference(&c.Forewarm, &c.HPA)
 	switch {
 	case v.costsAtMost() && math.Abs(saved(c.Forewarm.Total(), c.HPA.Total())) <= small:
-		return fmt.Sprintf("%s, at the same %s as %s.", c.instead(), c.Unit, c.HPAName)
+		return fmt.Sprintf("Forewarm %s and uses about as many %s as %s.", c.instead(), c.Unit, c.HPAName)
 	case v.costsAtMost():
-		return fmt.Sprintf("%s, with %s than %s.", c.instead(), direct, c.HPAName)
+		return fmt.Sprintf("Forewarm %s and uses %s than %s.", c.instead(), direct, c.HPAName)
 	}
 	other := "an equally reliable HPA"
 	switch {
 	case c.onlyForewarm(&v.Pair):
-		other = "the HPA with its most reliable target, which misses the objective"
+		other = "the HPA with its most reliable target, which still misses the objective"
 	case !v.Equal:
 		other = "an HPA that meets the objective"
 	}
-	return fmt.Sprintf("compared with %s: %s%s. Compared with the HPA as it is: %s, for %s.", other, equal,
-		v.interval(), c.instead(), direct)
+	return fmt.Sprintf("Forewarm uses %s%s than %s. Compared with %s, it %s and uses %s.", equal, v.interval(), other,
+		c.HPAName, c.instead(), direct)
 }
 
 // costsAtMost reports whether Forewarm, which saves at equal reliability, also costs no more than the HPA as written.
@@ -90,7 +93,7 @@ func (v *Verdict) facts() string {
 		forewarm = drawn(c.Draws, func(d *Draw) int { return d.ForewarmBadHours })
 		hpa = drawn(c.Draws, func(d *Draw) int { return d.HPABadHours })
 	}
-	return fmt.Sprintf("Over %s Forewarm uses %s and %s%s; %s uses %s and %s%s.", c.Period, c.cost(&c.Forewarm),
+	return fmt.Sprintf("Over %s, Forewarm uses %s and %s%s; %s uses %s and %s%s.", c.Period, c.cost(&c.Forewarm),
 		c.outcome(&c.Forewarm), forewarm, c.HPAName, c.cost(&c.HPA), c.outcome(&c.HPA), hpa)
 }
 
@@ -116,25 +119,26 @@ func drawn(draws []Draw, badHours func(*Draw) int) string {
 	return fmt.Sprintf(" (%d to %d with other pod start times)", low, high)
 }
 
-// needed is what equal reliability would take where the settings as they are do not have it.
+// needed says which settings would make both equally reliable; empty if they already are.
 func (v *Verdict) needed() string {
 	c := &v.Compared
 	switch {
 	case v.Stricter:
-		return fmt.Sprintf("With the objective %s Forewarm uses %s and %s.",
+		return fmt.Sprintf("With the objective %s, Forewarm uses %s and %s.",
 			humanize.ShareAsWritten(v.Forewarm.Setting), c.cost(&v.Forewarm), c.outcome(&v.Forewarm))
 	case !c.misses(&c.HPA) || v.Word == TooLate:
 		return ""
 	case !v.Retargeted:
 		return "No other target makes the HPA more reliable."
 	case !v.Equal:
-		return fmt.Sprintf("No target makes the HPA this reliable: with %s it uses %s and still %s.",
-			humanize.Number(v.HPA.Setting), c.cost(&v.HPA), c.outcome(&v.HPA))
+		return fmt.Sprintf("No target makes the HPA as reliable as Forewarm: even with the target %s, it uses %s "+
+			"and %s.", humanize.Number(v.HPA.Setting), c.cost(&v.HPA), c.outcome(&v.HPA))
 	}
-	text := fmt.Sprintf("To be as reliable, the HPA needs the target %s instead of %s, and %s",
+	text := fmt.Sprintf("To be as reliable as Forewarm, the HPA needs the target %s instead of %s, and then uses %s",
 		humanize.Number(v.HPA.Setting), humanize.Number(c.HPA.Setting), c.cost(&v.HPA))
 	if v.costsAtMost() {
-		text += fmt.Sprintf(": Forewarm saves %s%s", humanize.LateShare(v.Saved), v.interval())
+		text += fmt.Sprintf(". Compared with that target, Forewarm saves %s%s", humanize.LateShare(v.Saved),
+			v.interval())
 	}
 	return text + "."
 }
@@ -169,7 +173,7 @@ func (v *Verdict) interval() string {
 	return fmt.Sprintf(" (90%% interval: %s to %s)", from, to)
 }
 
-// limited is the share that the objective limits, in words.
+// limited describes the share that the objective limits.
 func (c *Comparison) limited(of *Outcome) string {
 	if c.BadHours {
 		return humanize.LateShare(of.Share) + " of the demand arrived in bad hours"
@@ -198,11 +202,11 @@ func (c *Comparison) reliability(of *Outcome) string {
 	return humanize.Plural(of.BadHours, "bad hour")
 }
 
-// instead is the outcome of Forewarm next to that of the HPA: "1 bad hour instead of 9".
+// instead compares the reliability of Forewarm and the HPA, with a verb: "has 1 bad hour instead of 9".
 func (c *Comparison) instead() string {
 	if !c.BadHours {
-		return fmt.Sprintf("%s instead of %s of the demand late", humanize.LateShare(c.Forewarm.Share),
+		return fmt.Sprintf("is late for %s of the demand instead of %s", humanize.LateShare(c.Forewarm.Share),
 			humanize.LateShare(c.HPA.Share))
 	}
-	return fmt.Sprintf("%s instead of %d", c.reliability(&c.Forewarm), c.HPA.BadHours)
+	return fmt.Sprintf("has %s instead of %d", c.reliability(&c.Forewarm), c.HPA.BadHours)
 }

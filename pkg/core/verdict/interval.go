@@ -11,9 +11,9 @@ import (
 // confidence of an interval.
 const confidence = 0.9
 
-// interval is the interval of the share that Forewarm saves: the jackknife over days (Tukey 1958), which needs neither a clock nor random
-// numbers, so that replicas agree. Draws of the start times add their variance. It is unbounded for fewer than
-// minDays.
+// interval is the interval of the share that Forewarm saves. It is the jackknife over days (Tukey 1958), which needs neither a clock nor
+// random numbers, so that all replicas get the same result. Draws of the start times add their variance. The interval is unbounded for
+// fewer than minDays.
 //
 // The quantile is Student's with one degree of freedom fewer than there are days.
 func (c *Comparison) interval(forewarm, hpa []float64) (low, high float64) {

@@ -1,5 +1,5 @@
-// Package verdict compares Forewarm with the HPA that a workload has today, over one period and at equal reliability: in one word, one
-// number with its interval, and a sentence. The page, the status of a Forecast and forewarm simulate use it.
+// Package verdict compares Forewarm with the HPA that a workload has today, over one period and at equal reliability. The result is one
+// word, one number with its interval, and a sentence. The page, the status of a Forecast and forewarm simulate use it.
 package verdict
 
 import (
@@ -27,9 +27,9 @@ const (
 )
 
 const (
-	// small is a difference of cost that is none.
+	// small is the largest cost difference, as a share, that counts as no difference.
 	small = 0.02
-	// slack is the share of the objective by which one may miss more than the other and still is as reliable.
+	// slack is how much later one policy may be than the other and still count as equally reliable, as a share of the objective.
 	slack = 0.1
 	// minDays is how many days an interval and a verdict need.
 	minDays = 3
@@ -62,19 +62,19 @@ type Comparison struct {
 	// Unit of the costs: "GPU-hours". Price of one in dollars; 0 for none.
 	Unit  string
 	Price float64
-	// Period in words: "19 days". HPAName is what sentences call the HPA: "your HPA".
+	// Period is a phrase: "19 days". HPAName is what sentences call the HPA: "your HPA".
 	Period, HPAName string
 	// Forewarm is the outcome with the objective; Stricter are outcomes with stricter ones, if they are known.
 	Forewarm Outcome
 	Stricter []Outcome
-	// HPA is the autoscaler as it is written; Targets are the same with other targets.
+	// HPA is the outcome of the autoscaler as written; Targets are its outcomes with other targets.
 	HPA     Outcome
 	Targets []Outcome
 	// Draws are the costs and bad hours under other draws of the start times, if starts vary.
 	Draws []Draw
 }
 
-// Draw is what the pair of a comparison, and the HPA as written, did under another draw of the start times.
+// Draw is the outcome of the pair of a comparison, and of the HPA as written, under another draw of the start times.
 type Draw struct {
 	// Forewarm and HPA are the total costs of the pair.
 	Forewarm, HPA float64
@@ -85,15 +85,15 @@ type Draw struct {
 // Pair is two outcomes that are equally reliable, as far as the settings allow.
 type Pair struct {
 	Forewarm, HPA Outcome
-	// Stricter: Forewarm has a stricter objective than its own. Retargeted: the HPA has another target than the one that is written.
+	// Stricter: Forewarm has a stricter objective than its own. Retargeted: the HPA has a different target than its own.
 	Stricter, Retargeted bool
-	// Equal: they are equally reliable, or the one that was not changed is more reliable. Otherwise no known setting is as reliable.
+	// Equal: they are equally reliable, or the one that was not changed is more reliable. If false, no known setting is as reliable.
 	Equal bool
 }
 
-// Pair selects the outcomes whose costs are compared. Where Forewarm is as reliable as the HPA as written, and that one meets the
-// objective, these are the two. Otherwise the less reliable one gets its cheapest setting that is as reliable as the other; if there is
-// none, the HPA gets the cheapest target within the objective, or else its most reliable one.
+// Pair selects the outcomes whose costs are compared. If Forewarm is as reliable as the HPA as written, and that HPA meets the
+// objective, Pair compares these two. Otherwise the less reliable one gets its cheapest setting that is as reliable as the other. If no
+// setting is, the HPA gets its cheapest target that meets the objective, or else its most reliable target.
 func (c *Comparison) Pair() Pair {
 	forewarm, hpa := &c.Forewarm, &c.HPA
 	out := Pair{Forewarm: *forewarm, HPA: *hpa, Equal: c.Priced || c.asReliable(forewarm, hpa)}
@@ -130,7 +130,7 @@ func (c *Comparison) cheapest(all []Outcome, as *Outcome) *Outcome {
 	return best
 }
 
-// lowestShare is the target of the HPA, or the one that is written, with the smallest share; of several the cheapest.
+// lowestShare is the outcome of the HPA with the smallest share, as written or with another target; the cheapest one of equals.
 func (c *Comparison) lowestShare() *Outcome {
 	best := &c.HPA
 	for i := range c.Targets {
@@ -147,9 +147,9 @@ type Verdict struct {
 	Pair
 
 	Word Word
-	// Saved is the share of the HPA's cost that Forewarm saves at equal reliability, negative where it costs more, with its 90 %
-	// interval from Low to High: what leaving out each day in turn changes and, where starts vary, what other draws of the start
-	// times change. Saved is NaN without a cost; the interval is unbounded for fewer than three days.
+	// Saved is the share of the HPA's cost that Forewarm saves at equal reliability; negative if Forewarm costs more. Its 90 %
+	// interval goes from Low to High. The interval comes from leaving out each day in turn and, if start times vary, from other draws
+	// of the start times. Saved is NaN without a cost; the interval is unbounded for fewer than three days.
 	Saved, Low, High float64
 	// Compared is what was compared.
 	Compared Comparison
@@ -194,7 +194,7 @@ func saved(cost, of float64) float64 {
 	return 1 - cost/of
 }
 
-// Days sums the costs of hours, oldest first, to those of days. A rest of less than a day belongs to the newest day.
+// Days sums the costs of hours, oldest first, into costs of days. Remaining hours that do not fill a day are added to the newest day.
 func Days(hours []float64) []float64 {
 	const whole = 24
 	out := make([]float64, 0, max(len(hours)/whole, 1))

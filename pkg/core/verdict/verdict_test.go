@@ -42,80 +42,80 @@ func TestWords(t *testing.T) {
 	}{
 		"as reliable and cheaper": {
 			compared(of(.01, 82, 0, 0), of(33, 100, 0, 0)),
-			verdict.Saves, 0.18, "As reliable as your HPA, with 18% fewer GPU-hours.",
-			"Over 10 days Forewarm uses 821 GPU-hours and has no bad hour; your HPA uses 1,001 GPU-hours and has no bad hour.",
+			verdict.Saves, 0.18, "Forewarm is as reliable as your HPA and uses 18% fewer GPU-hours.",
+			"Over 10 days, Forewarm uses 821 GPU-hours and has no bad hour; your HPA uses 1,001 GPU-hours and has no bad hour.",
 		},
 		"both within the objective, Forewarm with a little more than the HPA": {
 			compared(of(.01, 82, 0.0009, 1), of(33, 100, 0, 0)),
-			verdict.Saves, 0.18, "As reliable as your HPA, with 18% fewer GPU-hours", "has 1 bad hour; your HPA",
+			verdict.Saves, 0.18, "Forewarm is as reliable as your HPA and uses 18% fewer GPU-hours", "has 1 bad hour; your HPA",
 		},
 		"equal cost, more reliable": {
 			with(compared(of(.01, 100, 0, 0), of(33, 101, .05, 9)), target(of(26, 125, 0, 0), of(24, 130, 0, 0))),
-			verdict.Saves, 0.2, "No bad hour instead of 9, at the same GPU-hours as your HPA.",
-			"To be as reliable, the HPA needs the target 26 instead of 33, and 1,251 GPU-hours: Forewarm saves 20%",
+			verdict.Saves, 0.2, "Forewarm has no bad hour instead of 9 and uses about as many GPU-hours as your HPA.",
+			"To be as reliable as Forewarm, the HPA needs the target 26 instead of 33, and then uses 1,251 GPU-hours. Compared with that target, Forewarm saves 20%",
 		},
 		"cheaper and more reliable": {
 			with(compared(of(.01, 90, .005, 1), of(33, 100, .05, 9)), target(of(26, 125, 0, 0))),
-			verdict.Saves, 0.28, "1 bad hour instead of 9, with 10% fewer GPU-hours than your HPA.", "Forewarm saves 28%",
+			verdict.Saves, 0.28, "Forewarm has 1 bad hour instead of 9 and uses 10% fewer GPU-hours than your HPA.", "Forewarm saves 28%",
 		},
 		"dearer, more reliable, and cheaper than the HPA that is as reliable": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, 0, 0))),
-			verdict.Saves, 0.12, "Compared with an equally reliable HPA: 12% fewer GPU-hours. Compared with the HPA as it is: no bad hour instead of 9, for 10% more GPU-hours.", "needs the target 26",
+			verdict.Saves, 0.12, "Forewarm uses 12% fewer GPU-hours than an equally reliable HPA. Compared with your HPA, it has no bad hour instead of 9 and uses 10% more GPU-hours.", "needs the target 26",
 		},
 		"a lower target is cheaper": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 105, 0, 0))),
-			verdict.CostsMore, -0.0476, "Costs more: compared with an equally reliable HPA: 4.8% more GPU-hours. Compared with the HPA as it is: no bad hour instead of 9, for 10% more GPU-hours.", "",
+			verdict.CostsMore, -0.0476, "Costs more: Forewarm uses 4.8% more GPU-hours than an equally reliable HPA. Compared with your HPA, it has no bad hour instead of 9 and uses 10% more GPU-hours.", "",
 		},
 		"no target is as reliable": {
 			with(compared(of(.01, 100, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, .02, 3))),
-			verdict.Saves, 0.2, "No bad hour instead of 9, at the same GPU-hours as your HPA.",
-			"No target makes the HPA this reliable: with 26 it uses 1,251 GPU-hours and still has 3 bad hours.",
+			verdict.Saves, 0.2, "Forewarm has no bad hour instead of 9 and uses about as many GPU-hours as your HPA.",
+			"No target makes the HPA as reliable as Forewarm: even with the target 26, it uses 1,251 GPU-hours and has 3 bad hours.",
 		},
 		"no target is as reliable, but one is within the objective": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, .006, 1), of(24, 130, .005, 1))),
-			verdict.Saves, 0.12, "Compared with an HPA that meets the objective: 12% fewer GPU-hours. Compared with the HPA as it is: no bad hour instead of 9, for 10% more",
-			"No target makes the HPA this reliable: with 26 it uses 1,251 GPU-hours and still has 1 bad hour.",
+			verdict.Saves, 0.12, "Forewarm uses 12% fewer GPU-hours than an HPA that meets the objective. Compared with your HPA, it has no bad hour instead of 9 and uses 10% more",
+			"No target makes the HPA as reliable as Forewarm: even with the target 26, it uses 1,251 GPU-hours and has 1 bad hour.",
 		},
 		"no target is more reliable than the one that is written": {
 			compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)),
-			verdict.CostsMore, -0.1, "Costs more: compared with the HPA with its most reliable target, which misses the objective: 10% more GPU-hours.",
+			verdict.CostsMore, -0.1, "Costs more: Forewarm uses 10% more GPU-hours than the HPA with its most reliable target, which still misses the objective.",
 			"No other target makes the HPA more reliable.",
 		},
 		"a stricter objective is as reliable": {
 			with(compared(of(.01, 82, .008, 2), of(33, 100, 0, 0)), func(c *verdict.Comparison) {
 				c.Stricter = []verdict.Outcome{of(.005, 85, .005, 1), of(.0025, 90, 0, 0)}
 			}),
-			verdict.Saves, 0.1, "As reliable as your HPA with 10% fewer GPU-hours if the objective is 0.25%; with 1%, 18% fewer GPU-hours and 2 bad hours.",
-			"has 2 bad hours; your HPA uses 1,001 GPU-hours and has no bad hour. With the objective 0.25% Forewarm uses 901",
+			verdict.Saves, 0.1, "With the objective 0.25%, Forewarm is as reliable as your HPA and uses 10% fewer GPU-hours. With the objective 1%, it uses 18% fewer GPU-hours and has 2 bad hours.",
+			"has 2 bad hours; your HPA uses 1,001 GPU-hours and has no bad hour. With the objective 0.25%, Forewarm uses 901",
 		},
 		"less reliable, within the objective": {
 			compared(of(.01, 82, .008, 2), of(33, 100, 0, 0)),
-			verdict.Saves, 0.18, "Within the objective like your HPA, with 18% fewer GPU-hours", "has 2 bad hours",
+			verdict.Saves, 0.18, "Forewarm and your HPA both meet the objective, and Forewarm uses 18% fewer GPU-hours", "has 2 bad hours",
 		},
 		"fewer bad hours than an HPA within the objective": {
 			compared(of(.01, 82, 0, 1), of(33, 100, .005, 4)),
-			verdict.Saves, 0.18, "1 bad hour instead of 4, with 18% fewer GPU-hours than your HPA.", "",
+			verdict.Saves, 0.18, "Forewarm has 1 bad hour instead of 4 and uses 18% fewer GPU-hours than your HPA.", "",
 		},
 		"two percent are none": {
 			compared(of(.01, 98.5, 0, 0), of(33, 100, 0, 0)),
-			verdict.NoDifference, 0.015, "No difference: as reliable as your HPA, with 1.5% fewer GPU-hours", "",
+			verdict.NoDifference, 0.015, "No difference: Forewarm is as reliable as your HPA and uses 1.5% fewer GPU-hours", "",
 		},
 		"costs more": {
 			compared(of(.01, 108, 0, 0), of(33, 100, 0, 0)),
-			verdict.CostsMore, -0.08, "Costs more: as reliable as your HPA, with 8% more GPU-hours.", "",
+			verdict.CostsMore, -0.08, "Costs more: Forewarm is as reliable as your HPA and uses 8% more GPU-hours.", "",
 		},
 		"misses the objective, and the HPA too": {
 			with(compared(of(.01, 50, .03, 5), of(33, 100, .05, 9)), target(of(26, 10, 0, 0))),
-			verdict.TooLate, 0.5, "Too late: 3% of the demand arrived in bad hours, and the objective allows 1%.",
+			verdict.TooLate, 0.5, "Too late: 3% of the demand arrived in bad hours, but the objective allows only 1%.",
 			"has 5 bad hours; your HPA uses 1,001 GPU-hours and has 9 bad hours.",
 		},
 		"by late demand": {
 			with(compared(of(.01, 82, .0037, 0), of(33, 82, .021, 0)), func(c *verdict.Comparison) { c.BadHours = false }),
-			verdict.Saves, math.NaN(), "0.37% instead of 2.1% of the demand late, at the same GPU-hours as your HPA.", "",
+			verdict.Saves, math.NaN(), "Forewarm is late for 0.37% of the demand instead of 2.1% and uses about as many GPU-hours as your HPA.", "",
 		},
 		"at a price": {
 			with(compared(of(.01, 90, .5, 0), of(33, 100, 0, 0)), func(c *verdict.Comparison) { c.Priced = true }),
-			verdict.Saves, 0.1, "10% fewer GPU-hours than your HPA, with late demand at its price.", "",
+			verdict.Saves, 0.1, "Forewarm uses 10% fewer GPU-hours than your HPA, including the price of late demand.", "",
 		},
 		"two days": {
 			compared(verdict.Outcome{Cost: []float64{10, 10}}, verdict.Outcome{Cost: []float64{20, 20}}),

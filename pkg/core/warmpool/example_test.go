@@ -38,12 +38,12 @@ func ExampleMemory_Plan() {
 	}
 	// Output:
 	// 24: 0 and 24, Filling
-	// gemma, llama and phi need 72 chunks within 9m15s at the 0.95 quantile of their sum, 48 are placed and 0 are waiting: 24 more within 9m15s, 15 of them within 4m15s; 0 of the first capacity type and 24 of the second.
-	// 22 of 24 chunks are not ready yet; with 192 GPUs idle the budget is spent at 15:02 UTC.
+	// gemma, llama and phi need 72 chunks within 9m15s at the 0.95 quantile of their sum; 48 chunks are placed and 0 are waiting, so 24 more are needed within 9m15s, 15 of them within 4m15s; 0 of the first capacity type and 24 of the second.
+	// 22 of 24 chunks are not ready yet; with 192 GPUs idle, the budget is spent at 15:02 UTC.
 	//
 	// 18: 7 and 11, Filling
-	// gemma, llama and phi need 66 chunks within 9m15s at the 0.95 quantile of their sum (72 if all peaked together), 48 are placed and 0 are waiting: 18 more within 9m15s, 11 of them within 4m15s; 7 of the first capacity type and 11 of the second.
-	// 16 of 18 chunks are not ready yet; with 144 GPUs idle the budget is spent at 15:23 UTC.
+	// gemma, llama and phi need 66 chunks within 9m15s at the 0.95 quantile of their sum (72 if all peaked together); 48 chunks are placed and 0 are waiting, so 18 more are needed within 9m15s, 11 of them within 4m15s; 7 of the first capacity type and 11 of the second.
+	// 16 of 18 chunks are not ready yet; with 144 GPUs idle, the budget is spent at 15:23 UTC.
 }
 
 // window is a distribution with the given median and 0.95 quantile.

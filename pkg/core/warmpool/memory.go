@@ -56,11 +56,11 @@ const (
 // ErrMemory means that a stored memory is invalid.
 var ErrMemory = errors.New("invalid memory of a pool")
 
-// RestoreMemory returns the Memory with the given Past and Wants. The error names an invalid value.
+// RestoreMemory returns the Memory with the given Past and Wants. The error contains an invalid value.
 func RestoreMemory(p Past, all []Want) (Memory, error) {
 	m := past{Past: p}
 	if len(all) > len(m.wants.all) {
-		return Memory{}, fmt.Errorf("%d wants: at most %d are valid: %w", len(all), len(m.wants.all), ErrMemory)
+		return Memory{}, fmt.Errorf("%d wants: expected at most %d: %w", len(all), len(m.wants.all), ErrMemory)
 	}
 	m.wants.n = copy(m.wants.all[:], all)
 	times, counts := []int64{p.At, p.Matching, p.TurningSince}, []int64{p.Ready, p.Claimed}
@@ -79,7 +79,7 @@ func RestoreMemory(p Past, all []Want) (Memory, error) {
 	} {
 		for _, v := range kind.values {
 			if v < 0 || v > kind.most {
-				return Memory{}, fmt.Errorf("%s %d: want 0 to %d: %w", kind.name, v, kind.most, ErrMemory)
+				return Memory{}, fmt.Errorf("%s %d: expected 0 to %d: %w", kind.name, v, kind.most, ErrMemory)
 			}
 		}
 	}

@@ -28,7 +28,8 @@ func (s *planner) message(out *Plan) string {
 	}
 	s.describeBounds(&b, out)
 	if out.Want > s.wanted && !s.spent {
-		fmt.Fprintf(&b, "; %d are kept for %s, the lead time of a node", out.Want, humanize.Span(breakEven(p.Node)))
+		fmt.Fprintf(&b, "; the pool keeps %d for %s, the lead time of a node", out.Want,
+			humanize.Span(breakEven(p.Node)))
 	}
 	if p.Split && out.Want > 0 {
 		fmt.Fprintf(&b, "; %d of the first capacity type and %d of the second", out.Base, out.Tail)
@@ -37,7 +38,8 @@ func (s *planner) message(out *Plan) string {
 }
 
 // describeDemand describes what the members need: "llama and phi need 14 chunks within 11m15s at the 0.95 quantile of
-// their sum (16 if all peaked together), 9 are placed and 0 are waiting: 5 more within 11m15s, 2 of them within 6m15s".
+// their sum (16 if all peaked together); 9 chunks are placed and 0 are waiting, so 5 more are needed within 11m15s, 2 of them within
+// 6m15s".
 func (s *planner) describeDemand(b *strings.Builder) {
 	d, p := &s.demand, &s.pool
 	names, verb := d.names(), "need"
@@ -50,38 +52,40 @@ func (s *planner) describeDemand(b *strings.Builder) {
 	switch {
 	case d.reliable == 1:
 	case !d.joint:
-		b.WriteString(" of each, because their common history is too short to estimate how they move together")
+		b.WriteString(
+			" of each member, because their common history is too short to estimate how their demands correlate",
+		)
 	case d.node.apart-d.node.high > grain:
 		fmt.Fprintf(b, " of their sum (%s if all peaked together)", number(have+d.node.apart))
 	default:
 		b.WriteString(" of their sum")
 	}
-	fmt.Fprintf(b, ", %s are placed and %s are waiting: %d more within %s, %d of them within %s", number(d.placed),
-		number(d.waiting), chunks(d.node.high), humanize.Span(leadtime.Window(p.Pod+p.Node)),
+	fmt.Fprintf(b, "; %s chunks are placed and %s are waiting, so %d more are needed within %s, %d of them within %s",
+		number(d.placed), number(d.waiting), chunks(d.node.high), humanize.Span(leadtime.Window(p.Pod+p.Node)),
 		chunks(d.pod.high), humanize.Span(leadtime.Window(p.Pod)))
 	if reach := d.maxHorizon(); leadtime.Window(p.Pod+p.Node) > reach {
-		const text = "; beyond %s, where the forecasts end, their spread is assumed to grow with the square root of time"
+		const text = "; the forecasts end after %s, and Forewarm assumes that their spread then grows with the square root of time"
 		fmt.Fprintf(b, text, humanize.Span(reach))
 	}
 }
 
-// describeBounds describes the limit that decided.
+// describeBounds describes the limit that determined the number of chunks.
 func (s *planner) describeBounds(b *strings.Builder, out *Plan) {
 	p := &s.pool
 	switch {
 	case s.spent:
-		fmt.Fprintf(b, "; the budget of %s idle GPU-hours a day is spent (%s today): at most %d are held",
+		fmt.Fprintf(b, "; the budget of %s idle GPU-hours per day is spent (%s today), so the pool holds at most %d",
 			number(p.Budget), number(s.idle), out.Want)
 	case s.asked > p.Max && s.demand.reliable > 0:
-		fmt.Fprintf(b, "; at most %d may be held", p.Max)
+		fmt.Fprintf(b, "; the pool is limited to %d", p.Max)
 	case s.unreliable() && s.wanted == max(p.Fallback, p.Min):
-		fmt.Fprintf(b, "; the fallback of %d is held", s.wanted)
+		fmt.Fprintf(b, "; the pool holds the fallback of %d", s.wanted)
 	case s.wanted == p.Min && p.Min > s.asked:
-		fmt.Fprintf(b, "; at least %d are held", p.Min)
+		fmt.Fprintf(b, "; the pool holds at least %d", p.Min)
 	}
 }
 
-// next describes what changes next: what is not ready yet, when a chunk is released, when the budget is spent or
+// next describes the next changes: chunks that are not ready yet, when chunks are released, and when the budget is spent or
 // resets.
 func (s *planner) next(out *Plan, m *past) string {
 	var parts []string
@@ -94,7 +98,7 @@ func (s *planner) next(out *Plan, m *past) string {
 	}
 	if out.Want > s.wanted {
 		at := asTime(s.kept.At).Add(breakEven(s.pool.Node))
-		parts = append(parts, fmt.Sprintf("%d are released from %s on unless they are wanted again",
+		parts = append(parts, fmt.Sprintf("%d chunks are released after %s unless they are needed again",
 			out.Want-s.wanted, clock(at)))
 	}
 	if pace := float64(max(out.Want, s.capacity.Ready)) * s.pool.GPUs; s.pool.Budget > 0 && pace > 0 {
@@ -103,11 +107,11 @@ func (s *planner) next(out *Plan, m *past) string {
 		if end.Before(midnight(s.at)) {
 			lasts = "is spent at " + clock(end)
 		}
-		parts = append(parts, fmt.Sprintf("with %s GPUs idle the budget %s", number(pace), lasts))
+		parts = append(parts, fmt.Sprintf("with %s GPUs idle, the budget %s", number(pace), lasts))
 	}
 	if m.Unseen > 0 && s.pool.Budget > 0 {
 		unseen := humanize.Span(time.Duration(m.Unseen) * time.Millisecond)
-		parts = append(parts, unseen+" of today were not observed and are not counted")
+		parts = append(parts, "Forewarm did not observe the pool for "+unseen+" today and does not count this time")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -33,7 +33,7 @@ func TestOutlookOf(t *testing.T) {
 		{"stale", snapshottest.Stale(key), 0, "stale: its newest sample is"},
 		{"warming", snapshottest.Warming(key), 0, "still warming up"},
 		{"falling back", snapshottest.FallingBack(key), 0, "falling back"},
-		{"worse than the last value", ready(func(e *snapshot.ForecastSnapshot) { e.Candidates[0].Skill = -0.25 }), 0, "poorly forecast: its skill against the last value is -25 %, below -5 %"},
+		{"worse than the last value", ready(func(e *snapshot.ForecastSnapshot) { e.Candidates[0].Skill = -0.25 }), 0, "poorly forecast: its skill compared with the last value is -25 %, which is below -5 %"},
 		{"a skill that is not known", ready(func(e *snapshot.ForecastSnapshot) { e.Candidates[0].Skill = math.NaN() }), 0, ""},
 		{"a missing model", ready(func(e *snapshot.ForecastSnapshot) { e.PathModel = "ets" }), 0, "without a forecast yet"},
 		{

@@ -23,12 +23,12 @@ type Pool struct {
 	Min, Max, Fallback int
 	// GPUs is the number of physical GPUs of a chunk, the unit of idle time.
 	GPUs float64
-	// Budget is the idle GPU-hours allowed per day (UTC); 0 for no limit. Min and Fallback are held even beyond it: the
-	// user asked for them in any case.
+	// Budget is the idle GPU-hours allowed per day (UTC); 0 for no limit. Min and Fallback are held even beyond the budget, because the
+	// user requested them explicitly.
 	Budget float64
-	// Split is true with two capacity types: the first holds the median of what is wanted, the second the rest.
+	// Split: there are two capacity types. The first holds the median of the need, and the second holds the rest.
 	Split bool
-	// Pod is the lead time of a pod on an existing node, Node that of a node.
+	// Pod is the lead time of a pod on an existing node; Node is the lead time of a node.
 	Pod, Node time.Duration
 }
 
@@ -46,17 +46,17 @@ type Member struct {
 	Outlook Outlook
 }
 
-// Outlook is what is known of a member's future demand.
+// Outlook is what is known about the future demand of a member.
 type Outlook struct {
-	// Unreliable is why the forecast must not be used (it is stale, still warming, worse than the last value), in words
-	// that continue "llama is …"; empty where it is reliable.
+	// Unreliable is why the forecast must not be used: for example, it is stale, still warming up, or worse than the last value. The text
+	// continues "llama is …". It is empty if the forecast is reliable.
 	Unreliable string
 	// Served is the value that its autoscalers read now, Observed the demand.
 	Served, Observed float64
 	// Windows are the distributions of the demand's maximum over windows of growing horizon, from the selected model.
 	Windows []windowpeak.Window
-	// Recent is the demand of about the last day on a coarse grid, NaN for gaps. It shows how the members move
-	// together.
+	// Recent is the demand of about the last day on a coarse grid, NaN for gaps. It shows how the demands of the members
+	// correlate.
 	Recent forecast.Series
 }
 
@@ -70,20 +70,20 @@ type Capacity struct {
 type Plan struct {
 	// Want is the number of chunks to hold: Base of the first capacity type, Tail of the second.
 	Want, Base, Tail int
-	// Pod and Node are the needs over the two windows before the limits: chunks beyond those of replicas that have a
-	// place or wait for one.
+	// Pod and Node are the needs over the two windows before the limits, in addition to the chunks of replicas that are placed or
+	// waiting.
 	Pod, Node int
 	// State of the pool: Ready, Filling, FallingBack or OverBudget.
 	State State
-	// Message explains the plan with its numbers; Next describes the next change and its time, as far as is known.
+	// Message explains the plan with its numbers. Next describes the next changes and their times, as far as they are known.
 	Message, Next string
-	// Borrowed are chunks that were ready and that members' pods have taken since.
+	// Borrowed are chunks that were ready and are now used by pods of members.
 	Borrowed int
-	// Idle are today's idle GPU-hours, Left those that remain of the budget (meaningless without one).
+	// Idle is the number of idle GPU-hours today; Left is the rest of the budget (meaningless without a budget).
 	Idle, Left float64
-	// Covers is true where the pool has been ready long enough for all that its members may need within the window of a
-	// pod, at least one replica. They then use the shorter lead time. It is meaningless where nothing executes the plan
-	// (mode Recommend).
+	// Covers is true if the pool has been ready long enough with all chunks that its members may need within the window of a pod, and
+	// at least with one replica. The members then use the shorter lead time. It is meaningless in mode Recommend, in which Forewarm
+	// does not execute the plan.
 	Covers bool
 }
 
@@ -92,19 +92,19 @@ type State string
 
 // The states of a plan.
 const (
-	// Ready: the pool holds what it wants.
+	// Ready: all chunks that the pool should hold are ready.
 	Ready State = "Ready"
-	// Filling: not all that it wants is ready yet.
+	// Filling: some chunks are not ready yet.
 	Filling State = "Filling"
-	// FallingBack: forecasts are stale or poor, and at least the fallback is held.
+	// FallingBack: forecasts are stale or poor, so the pool holds at least the fallback.
 	FallingBack State = "FallingBack"
-	// OverBudget: the budget is spent, and at most the fallback is held.
+	// OverBudget: the budget is spent, so the pool holds at most the fallback.
 	OverBudget State = "OverBudget"
 )
 
-// distributionWithin returns the distribution of a member's maximum over a horizon. Below the shortest window it is
-// that of the shortest. Beyond the longest, the quantiles are extrapolated from the last two windows in the square root
-// of the horizon, as the spread of a random walk grows; from a single window, their distances from its median are.
+// distributionWithin returns the distribution of a member's maximum over a horizon. For a horizon below the shortest window, it is the
+// distribution of the shortest window. Beyond the longest window, the quantiles are extrapolated from the last two windows with the
+// square root of the horizon, like the spread of a random walk. With a single window, the distances from its median are extrapolated.
 func distributionWithin(windows []windowpeak.Window, horizon time.Duration) windowpeak.Quantiles {
 	last := len(windows) - 1
 	switch {
@@ -174,7 +174,7 @@ func OutlookOf(e *snapshot.ForecastSnapshot, now time.Time) Outlook {
 	return out
 }
 
-// minSkill is the lowest skill against the last value of a reliable member. The skill of a selected baseline may be a
+// minSkill is the lowest skill, compared with the last value, of a reliable member. The skill of a selected baseline may be a
 // little below 0 before another replaces it.
 const minSkill = -0.05
 
@@ -192,7 +192,7 @@ func unreliableReason(e *snapshot.ForecastSnapshot, now time.Time, skill float64
 	case state == snapshot.FallingBack || e.Fallback:
 		return "falling back"
 	case skill < minSkill:
-		return fmt.Sprintf("poorly forecast: its skill against the last value is %.0f %%, below %.0f %%",
+		return fmt.Sprintf("poorly forecast: its skill compared with the last value is %.0f %%, which is below %.0f %%",
 			100*skill, 100*minSkill)
 	case !distributed:
 		return "without a forecast yet"

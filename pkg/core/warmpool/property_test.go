@@ -259,7 +259,7 @@ func TestBeyondTheForecasts(t *testing.T) {
 	p.Node = 4*time.Hour - leadtime.Window(p.Pod)
 	m.Outlook.Windows = []windowpeak.Window{window(15*time.Minute, 12_000, 12_000), window(time.Hour, 14_000, 14_000)}
 	plan, _ := warmpool.Memory{}.Plan(noon(), p, []warmpool.Member{m}, warmpool.Capacity{})
-	if plan.Node != 18-4 || !strings.Contains(plan.Message, "beyond 1h, where the forecasts end") {
+	if plan.Node != 18-4 || !strings.Contains(plan.Message, "the forecasts end after 1h") {
 		t.Errorf("%d, want 14: %s", plan.Node, plan.Message)
 	}
 	m.Outlook.Windows = []windowpeak.Window{window(time.Hour, 6000, 8000)}

@@ -100,7 +100,7 @@ func TestWhatIsNotTakenIsKept(t *testing.T) {
 	took := wanting(0)
 	took.Placed, took.Waiting, took.Outlook.Served = 6, 2, 8000
 	s.play(pace, took)
-	s.expect("two placed, two waiting, two over", 2, warmpool.Ready, "2 are kept for 5m")
+	s.expect("two placed, two waiting, two over", 2, warmpool.Ready, "the pool keeps 2 for 5m")
 	took.Placed, took.Waiting = 8, 0
 	s.play(4*time.Minute, took)
 	s.expect("all placed", 2, warmpool.Ready)
@@ -170,13 +170,19 @@ func TestTheBudgetIsSpentAtNoon(t *testing.T) {
 	pool.Budget = 40
 	s := &story{t: t, now: noon(), pool: pool}
 	s.play(30*time.Minute, wanting(5))
-	s.expect("while it lasts", 5, warmpool.Ready, "with 40 GPUs idle the budget is spent at 13:0")
+	s.expect("while it lasts", 5, warmpool.Ready, "with 40 GPUs idle, the budget is spent at 13:0")
 	if s.plan.Idle < 15 || s.plan.Idle > 17 || s.plan.Left != 40-s.plan.Idle {
 		t.Errorf("%.1f GPU-hours idle and %.1f left after 25 minutes of 40 GPUs", s.plan.Idle, s.plan.Left)
 	}
 	s.play(time.Hour, wanting(5))
-	s.expect("spent", 3, warmpool.OverBudget, "budget of 40 idle GPU-hours a day is spent", "at most 3 are held",
-		"resets at 00:00 UTC")
+	s.expect(
+		"spent",
+		3,
+		warmpool.OverBudget,
+		"budget of 40 idle GPU-hours per day is spent",
+		"so the pool holds at most 3",
+		"resets at 00:00 UTC",
+	)
 	if s.plan.Covers {
 		t.Error("a pool without budget covers its members")
 	}
@@ -197,7 +203,7 @@ func TestStaleAtThePeak(t *testing.T) {
 	s.play(4*time.Minute, unreliable(wanting(6)))
 	s.expect("just stale", 6, warmpool.FallingBack, "llama is stale: its newest sample is 12m old")
 	s.play(time.Hour, unreliable(wanting(6)))
-	s.expect("still", 3, warmpool.FallingBack, "the fallback of 3 is held")
+	s.expect("still", 3, warmpool.FallingBack, "the pool holds the fallback of 3")
 	s.play(pace, wanting(6))
 	s.expect("again", 6, warmpool.Filling)
 }
@@ -212,7 +218,7 @@ func TestOneUnreliableMember(t *testing.T) {
 	phi.Placed = 9
 	s = &story{t: t, now: noon(), pool: plain()}
 	s.play(pace, phi, gone)
-	s.expect("nothing wanted", 3, warmpool.FallingBack, "the fallback of 3 is held")
+	s.expect("nothing wanted", 3, warmpool.FallingBack, "the pool holds the fallback of 3")
 }
 
 func TestManyMembersAreCounted(t *testing.T) {
@@ -225,16 +231,16 @@ func TestManyMembersAreCounted(t *testing.T) {
 	s := &story{t: t, now: noon(), pool: plain()}
 	s.play(pace, members...)
 	s.expect("five", 5, warmpool.Filling, "gemma, llama and 3 more need 25 chunks",
-		"of each, because their common history is too short")
+		"of each member, because their common history is too short")
 	s.play(pace)
-	s.expect("none", 5, warmpool.Filling, "no members; 5 are kept for 5m")
+	s.expect("none", 5, warmpool.Filling, "no members; the pool keeps 5 for 5m")
 }
 
 // A leader without a memory releases nothing until a node's lead time has passed.
 func TestANewLeader(t *testing.T) {
 	s := &story{t: t, now: noon(), pool: plain(), held: 8}
 	s.play(4*time.Minute, wanting(2))
-	s.expect("a new leader", 8, warmpool.Ready, "8 are kept for 5m")
+	s.expect("a new leader", 8, warmpool.Ready, "the pool keeps 8 for 5m")
 	s.play(2*time.Minute, wanting(2))
 	s.expect("after a node's lead time", 2, warmpool.Ready)
 
@@ -269,7 +275,7 @@ func TestAGapIsNotIdle(t *testing.T) {
 	if came := s.plan.Idle - before; came > 40.0/12 || came < 40.0/13 {
 		t.Errorf("%.2f GPU-hours in a gap of 3 hours, want those of 5 minutes", came)
 	}
-	s.expect("after a gap", 5, warmpool.Ready, "2h55m15s of today were not observed")
+	s.expect("after a gap", 5, warmpool.Ready, "2h55m15s today and does not count")
 	s.now = s.now.Add(24 * time.Hour)
 	s.play(pace, wanting(5))
 	if s.plan.Idle > 40.0/12 {

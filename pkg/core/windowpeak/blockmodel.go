@@ -47,12 +47,12 @@ const (
 func (c BlockModelConfig) validate() error {
 	switch {
 	case c.Model == nil:
-		return errors.New("window peak: no model")
+		return errors.New("window peak: the model is missing")
 	case c.Step <= 0 || c.Block < c.Step || c.Block%c.Step != 0:
-		return fmt.Errorf("window peak: %s: blocks of %s, want a whole number of steps of %s",
+		return fmt.Errorf("window peak: %s: blocks of %s, expected a whole number of steps of %s",
 			c.Model.Name(), c.Block, c.Step)
 	case c.Window < c.Block || c.History < c.Block || c.Refit != 0 && c.Refit < c.Block:
-		return fmt.Errorf("window peak: %s: window %s, history %s and refit %s, want at least a block of %s each",
+		return fmt.Errorf("window peak: %s: window %s, history %s and refit %s, expected at least a block of %s each",
 			c.Model.Name(), c.Window, c.History, c.Refit, c.Block)
 	default:
 		return nil

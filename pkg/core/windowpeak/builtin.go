@@ -16,7 +16,7 @@ import (
 //go:embed priors/*.json
 var priors embed.FS
 
-// BuiltinPrior is the prior of the nearest window, as a ratio, among those that were studied.
+// BuiltinPrior is the built-in prior whose window is nearest, as a ratio.
 func BuiltinPrior(window time.Duration) (Prior, error) {
 	studied, err := ReadPriors[priorFile](priors)
 	if err != nil {
@@ -47,7 +47,7 @@ type priorGaussian struct {
 	Precision []float64 `json:"precision"`
 }
 
-// Write writes the prior of a window for BuiltinPrior, in five digits: it is no more exact than that.
+// Write writes the prior of a window for BuiltinPrior with five digits, which is its precision.
 func (p Prior) Write(out io.Writer, window time.Duration) error {
 	w := priorFile{
 		Window: window.Seconds(), Columns: p.Columns, Median: halve(p.Median), Upper: halve(p.Upper),

@@ -75,7 +75,7 @@ func newCandidate(name string, of predictor, s *CandidateSet) *Candidate {
 // Title for display, for example "ARIMA(1,1,1)".
 func (c *Candidate) Title() string { return c.predictor.title() }
 
-// Err is why the candidate has no forecast; nil if it has one.
+// Err says why the candidate has no forecast; nil if it has one.
 func (c *Candidate) Err() error {
 	if of, ok := c.predictor.(interface{ err() error }); ok {
 		return of.err()
@@ -83,7 +83,7 @@ func (c *Candidate) Err() error {
 	return nil
 }
 
-// Peak is the forecast for the lead window ahead; ok is false if the demand now stands in for it.
+// Peak is the forecast for the lead window ahead; ok is false if there is no forecast and the result is the present demand.
 func (c *Candidate) Peak() (p Peak, ok bool) { return c.peak, c.hasForecast }
 
 // step records the error of the lead window that has ended, and forecasts the next.
@@ -137,7 +137,7 @@ func (c *Candidate) spread(f *features) float64 {
 // Calibrated reports whether enough windows were scored for quantiles of the lead window.
 func (c *Candidate) Calibrated() bool { return c.hasForecast && c.scores.calibrated(c.scores.own) }
 
-// Quantiles of the window peak, at most what history can justify. The candidate must be calibrated.
+// Quantiles of the window peak, limited to what the history justifies. The candidate must be calibrated.
 func (c *Candidate) Quantiles(bound demand.Bound) Quantiles {
 	return c.scores.quantiles(c.scores.own, c.peak, bound)
 }

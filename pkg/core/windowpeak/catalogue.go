@@ -17,7 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// The names of the candidates, as specs and selectors write them.
+// The names of the candidates, as used in specs and selectors.
 const (
 	Regression  = "regression"
 	LastValue   = "last-value"
@@ -31,7 +31,7 @@ const (
 	Auto        = "auto"
 )
 
-// CandidateNames are those of all candidates, in a fixed order.
+// CandidateNames returns the names of all candidates in a fixed order.
 func CandidateNames() []string {
 	return slices.Concat([]string{Regression}, baselines(), FittedModels())
 }
@@ -54,7 +54,7 @@ func CanonicalName(name string) (canonical string, ok bool) {
 	return "", false
 }
 
-// plainName is a name without what spellings differ in. Every change of an HPA asks for it.
+// plainName is a name without the characters in which spellings differ. It is called for every change of an HPA.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_ ", r) {
@@ -115,7 +115,7 @@ func (c Config) newPredictor(name string, l *pooledRegression, longest int) (pre
 		}
 		return &blockPredictor{BlockModel: m, seasonal: true}, nil
 	}
-	return nil, fmt.Errorf("window peak: unknown candidate %q, valid are %v", name, CandidateNames())
+	return nil, fmt.Errorf("window peak: unknown candidate %q, valid names are %v", name, CandidateNames())
 }
 
 // newRepetition makes the predictor of the last season or the last week; nil if the configuration has none.

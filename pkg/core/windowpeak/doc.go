@@ -13,5 +13,5 @@
 // they survive a change of the demand's level. Every feature is homogeneous of degree 1: a demand twice as large has features
 // twice as large, so that priors from other workloads hold in any unit.
 //
-// Time is the number of steps; the state is a function of the samples.
+// Time is the number of steps, and the state depends only on the samples.
 package windowpeak

@@ -13,26 +13,25 @@ type Config struct {
 	Step time.Duration
 	// Window is the lead window, at least one step.
 	Window time.Duration
-	// Seasons are the demand's cycles, ascending; none means a day. Candidates are scored over the first one, so that a whole
-	// cycle counts.
+	// Seasons are the demand's cycles, ascending; none means a day. Candidates are scored over a whole cycle of the first one.
 	Seasons []time.Duration
-	// Models are the candidates beside the baselines and the regression, by canonical name; nil means all.
+	// Models are the candidates in addition to the baselines and the regression, by canonical name; nil means all.
 	Models []string
 	// RegressionInputs are the candidates whose forecasts the regression reads; nil means the DefaultRegressionInputs.
 	RegressionInputs []string
 	// Prior of the regression.
 	Prior Prior
-	// Level is the quantile whose pinball loss candidates are scored by; 0 means .95.
+	// Level is the quantile whose pinball loss is the score of the candidates; 0 means .95.
 	Level float64
 	// Tolerance is the relative rise that an autoscaler ignores: the regression's spread is at least half of it.
 	Tolerance float64
-	// Windows to calibrate beside the lead window, in steps.
+	// Windows to calibrate in addition to the lead window, in steps.
 	Windows []int
-	// SkipQuiet is BlockModelConfig's.
+	// SkipQuiet is the SkipQuiet of BlockModelConfig.
 	SkipQuiet bool
 }
 
-// Day is the default season; week is the other one that many workloads have.
+// Day is the default season; week is another season that many workloads have.
 const (
 	Day  = 24 * time.Hour
 	week = 7 * Day
@@ -145,7 +144,7 @@ func newFeatures(c Config) *features {
 	return f
 }
 
-// baseFeatureNames are the features beside the RegressionInputs, in their order.
+// baseFeatureNames are the features without the RegressionInputs, in order.
 func baseFeatureNames() []string {
 	return []string{
 		"geometric", "now", "10m", "max15m", "max1h", "max1d", "volatility", "1h", "slope", "jump", "profile",
@@ -159,7 +158,7 @@ func (f *features) names() []string {
 }
 
 // observe records the demand of a step, NaN for a gap, and the forecasts of the RegressionInputs, in their order, NaN for none.
-// The features of a gap are those before it.
+// The features of a gap are the features of the step before it.
 func (f *features) observe(demand float64, models []float64) {
 	f.sinceCensored = min(f.sinceCensored+1, math.MaxInt32)
 	f.push(demand, models)

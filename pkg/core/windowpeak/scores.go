@@ -194,7 +194,7 @@ type Collector struct {
 	steps   int
 }
 
-// NewCollector takes a row every so many steps of a new set.
+// NewCollector returns a Collector that takes a row of a new set every given number of steps.
 func NewCollector(set *CandidateSet, every int) *Collector {
 	f := set.regression.features
 	every = max(1, every)
@@ -227,7 +227,7 @@ var quantileLevels = [...]float64{ //nolint:gochecknoglobals // A constant table
 	0.05, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995,
 }
 
-// LowestQuantile and HighestQuantile bound the quantiles that may be asked for.
+// LowestQuantile and HighestQuantile limit the quantiles that can be requested.
 const (
 	LowestQuantile  = 0.05
 	HighestQuantile = 0.995
@@ -239,7 +239,7 @@ type Quantiles [len(quantileLevels)]float64
 // QuantileLevels are the probabilities of a Quantiles, ascending.
 func QuantileLevels() []float64 { return quantileLevels[:] }
 
-// At is the p-quantile, linear between levels; outside [LowestQuantile, HighestQuantile] it is that of the nearer end.
+// At is the p-quantile, linear between levels. Outside [LowestQuantile, HighestQuantile], it is the quantile at the nearer end.
 func (q *Quantiles) At(p float64) float64 {
 	if p <= quantileLevels[0] {
 		return q[0]

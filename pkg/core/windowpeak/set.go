@@ -37,7 +37,7 @@ type CandidateSet struct {
 	sample  demand.Sample
 }
 
-// NewCandidateSet returns a set before its first step. Errors: every problem of the configuration.
+// NewCandidateSet returns a set before its first step. The error lists all problems of the configuration.
 func NewCandidateSet(c Config) (*CandidateSet, error) {
 	if c.Level == 0 {
 		c.Level = 0.95
@@ -74,11 +74,11 @@ func (c Config) validate() error {
 	var problems []error
 	if c.Step <= 0 || c.Window < c.Step {
 		problems = append(problems,
-			fmt.Errorf("window peak: step %s and window %s, want a window of at least one step", c.Step, c.Window))
+			fmt.Errorf("window peak: step %s and window %s, expected a window of at least one step", c.Step, c.Window))
 	}
 	if !slices.IsSorted(c.Seasons) || len(c.Seasons) > 0 && c.Seasons[0] <= 0 {
 		problems = append(problems,
-			fmt.Errorf("window peak: seasons %v, want them ascending and more than 0", c.Seasons))
+			fmt.Errorf("window peak: seasons %v, expected them ascending and more than 0", c.Seasons))
 	}
 	return errors.Join(problems...)
 }
@@ -169,7 +169,7 @@ func (s *CandidateSet) updateRegression(x demand.Sample) {
 	}
 }
 
-// EndIn says that at most so many more steps come. What only a later refit would read is dropped: it is the most of the memory.
+// EndIn says that at most this many steps follow. It drops the data that only later refits would read, which is most of the memory.
 func (s *CandidateSet) EndIn(steps int) {
 	if s.last = s.age + steps; s.age%s.refit != 0 { // Else the next step refits.
 		s.dropRows()

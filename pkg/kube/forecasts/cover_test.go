@@ -45,7 +45,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 	}{
 		{
 			"covered", 11, 12, 0, time.Hour, pod,
-			"p90 of 11 starts on existing nodes, which warm pool h100 holds; 6m7s without it",
+			"p90 of 11 starts on existing nodes that warm pool h100 provides; 6m7s without it",
 		},
 		{
 			"the cover lies ahead", 11, 12, 2 * time.Hour, time.Hour, whole,
@@ -53,7 +53,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 		},
 		{
 			"the second that it begins", 11, 12, time.Hour, time.Hour, pod,
-			"p90 of 11 starts on existing nodes, which warm pool h100 holds; 6m7s without it",
+			"p90 of 11 starts on existing nodes that warm pool h100 provides; 6m7s without it",
 		},
 		{
 			"covered, and what is measured is announced", 11, 12, 0, 59 * time.Second, whole,
@@ -68,7 +68,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 		record := mixed(c.placed, c.waited)
 		measured := manifest.MeasuredLeadTime{Lead: whole, Source: all}
 		want := manifest.MeasuredLeadTime{Lead: c.lead, Source: c.want}
-		if strings.HasPrefix(c.want, "p90 of 11 starts on existing nodes, which") {
+		if strings.HasPrefix(c.want, "p90 of 11 starts on existing nodes that") {
 			want.Pool, want.Median = "h100", pod // All starts on existing nodes took as long.
 		}
 		if c.want == "" {
@@ -122,7 +122,7 @@ func TestACoverNeedsNoLeadTimeWithoutIt(t *testing.T) {
 	want := manifest.MeasuredLeadTime{
 		Lead:   126 * time.Second,
 		Median: 126 * time.Second,
-		Source: "p90 of 12 starts on existing nodes, which warm pool h100 holds",
+		Source: "p90 of 12 starts on existing nodes that warm pool h100 provides",
 		Pool:   "h100",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -188,7 +188,7 @@ func testCovered(t *testing.T, c *apiservertest.Cluster) {
 		t.Errorf("replicas disagree: %s", diff)
 	}
 	if got := one[0]; got.Settings.Lead != short ||
-		!strings.Contains(got.LeadSource, "on existing nodes, which warm pool h100 holds") {
+		!strings.Contains(got.LeadSource, "on existing nodes that warm pool h100 provides") {
 		t.Errorf("policy's lead %s: %s", got.Settings.Lead, got.LeadSource)
 	}
 	covers.set("", time.Time{})

@@ -66,7 +66,7 @@ func withForecast(change func(*explain.Forecast)) func(*explain.Input) {
 			Lead:         5 * time.Minute,
 			LeadSource:   "p90 of 14 starts",
 			Window:       375 * time.Second,
-			Reason:       "126 = 100 expected within the next 6m15s + 26 for what forecasts of this workload missed before; 3 replicas of 50",
+			Reason:       "the forecast peak within the next 6m15s is 100, plus 26 headroom for past forecast errors: 126 in total (3 replicas at 50 each)",
 		}
 		change(f)
 		s.Metrics[0].Forecast = f

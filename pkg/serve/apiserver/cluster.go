@@ -62,11 +62,11 @@ func NewCluster(options ClusterConfig, deps Deps) (*Cluster, error) {
 func clusterConfig(options ClusterConfig) (*genericapiserver.RecommendedConfig, error) {
 	client, err := clientcmd.BuildConfigFromFlags("", options.Kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("no cluster to delegate authentication to: set --kubeconfig or --standalone: %w", err)
+		return nil, fmt.Errorf("there is no cluster for authentication: set --kubeconfig or --standalone: %w", err)
 	}
 	clients, err := kubernetes.NewForConfig(client)
 	if err != nil {
-		return nil, fmt.Errorf("make a client of the cluster: %w", err)
+		return nil, fmt.Errorf("create a client for the cluster: %w", err)
 	}
 	library := *options.Library
 	authentication, authorization := *library.Authentication, *library.Authorization
@@ -128,7 +128,7 @@ func trustCheck(config *genericapiserver.Config) run.Check {
 	return run.Check{Name: "front-proxy-ca", Run: func() error {
 		proxy := config.Authentication.RequestHeaderConfig
 		if proxy != nil && len(proxy.CAContentProvider.CurrentCABundleContent()) == 0 {
-			return errors.New("the cluster's front proxy certificate authority has not been read yet")
+			return errors.New("Forewarm has not read the cluster's front proxy certificate authority yet")
 		}
 		return nil
 	}}

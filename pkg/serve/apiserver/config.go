@@ -21,7 +21,7 @@ type Groups struct {
 	Inspect aggregation.Mode
 }
 
-// AllGroups serves every group, and takes those that nobody holds.
+// AllGroups serves all groups, and registers the groups that no other server has registered.
 func AllGroups() Groups {
 	return Groups{External: aggregation.Auto, Custom: aggregation.Auto, Inspect: aggregation.Auto}
 }
@@ -33,15 +33,14 @@ func (g *Groups) Modes() map[string]aggregation.Mode {
 	}
 }
 
-// ClusterConfig configure a server in a cluster.
+// ClusterConfig configures a server in a cluster.
 type ClusterConfig struct {
 	Groups
-	// Kubeconfig of the cluster that authentication and authorization are delegated to; empty means the pod's own
-	// cluster.
+	// Kubeconfig of the cluster to which authentication and authorization are delegated; empty means the pod's own cluster.
 	Kubeconfig string
-	// Certificate to serve with, where Library names no files; nil means one that nobody can verify.
+	// Certificate to serve with if Library specifies no files; nil means a certificate that clients cannot verify.
 	Certificate dynamiccertificates.CertKeyContentProvider
-	// Library has the options of TLS, authentication and authorization.
+	// Library contains the options for TLS, authentication and authorization.
 	Library *adapteroptions.CustomMetricsAdapterServerOptions
 }
 
@@ -59,39 +58,39 @@ func DefaultClusterConfig() ClusterConfig {
 	return ClusterConfig{Groups: AllGroups(), Library: library}
 }
 
-// HasCertificateFiles reports whether the certificate to serve with is given as files.
+// HasCertificateFiles reports whether the serving certificate is from files.
 func (c *ClusterConfig) HasCertificateFiles() bool {
 	given := c.Library.SecureServing.ServerCert.CertKey
 	return given.CertFile != "" || given.KeyFile != ""
 }
 
-// Validate returns every problem at once.
+// Validate returns all problems.
 func (c *ClusterConfig) Validate() error {
 	if c.Library == nil {
-		return errors.New("cluster options without the library's: start from DefaultClusterConfig")
+		return errors.New("the cluster options lack the options of the library: start from DefaultClusterConfig")
 	}
 	problems := c.Library.Validate()
 	if serving := c.Library.SecureServing; serving.BindPort == 0 && serving.Listener == nil {
-		problems = append(problems, errors.New("--secure-port is 0: write a port, for example 6443"))
+		problems = append(problems, errors.New("--secure-port is 0: set a port, for example 6443"))
 	}
 	authorization := c.Library.Authorization
 	if authorization.AllowCacheTTL < 0 || authorization.DenyCacheTTL < 0 {
-		problems = append(problems, fmt.Errorf("--authorization-webhook-cache-*-ttl are %s and %s: write 0 or more",
+		problems = append(problems, fmt.Errorf("--authorization-webhook-cache-*-ttl are %s and %s: set 0 or more",
 			authorization.AllowCacheTTL, authorization.DenyCacheTTL))
 	}
 	return errors.Join(problems...)
 }
 
-// StandaloneConfig configure a server without a cluster.
+// StandaloneConfig configures a server without a cluster.
 type StandaloneConfig struct {
 	// Port on 127.0.0.1; 0 means any free port.
 	Port int
 }
 
-// DefaultStandaloneConfig serve on port 8080.
+// DefaultStandaloneConfig serves on port 8080.
 func DefaultStandaloneConfig() StandaloneConfig { return StandaloneConfig{Port: 8080} }
 
-// Validate returns every problem at once.
+// Validate returns all problems.
 func (c *StandaloneConfig) Validate() error {
 	if c.Port < 0 || c.Port > 65535 {
 		return fmt.Errorf("--port %d is not a port: write 1 to 65535, or 0 for any free port", c.Port)
@@ -99,7 +98,7 @@ func (c *StandaloneConfig) Validate() error {
 	return nil
 }
 
-// CertificateFile is the file of the certificate to serve with; empty where it is not given as a file.
+// CertificateFile is the file of the serving certificate; empty if the certificate is not from a file.
 func (c *ClusterConfig) CertificateFile() string {
 	return c.Library.SecureServing.ServerCert.CertKey.CertFile
 }

@@ -22,7 +22,7 @@ func TestReadyMeansThatHistoryWasRead(t *testing.T) {
 		served bool
 		want   string
 	}{
-		{"before the first snapshot", nil, false, "the first refresh is under way"},
+		{"before the first snapshot", nil, false, "the first refresh is in progress"},
 		{"half-way", snapshottest.Snapshot(ready, pending), false, "1 of 2 Forecasts have history"},
 		{"all read", snapshottest.Snapshot(ready), true, "<nil>"},
 		{"a broken Forecast holds up nothing", snapshottest.Snapshot(snapshottest.Invalid(snapshottest.Key("c"))), false, "<nil>"},
@@ -30,7 +30,7 @@ func TestReadyMeansThatHistoryWasRead(t *testing.T) {
 		{"a part of a history, and nobody else serves", snapshottest.Snapshot(ready, partial), false, "<nil>"},
 		{
 			"a part of a history while another replica serves", snapshottest.Snapshot(ready, partial), true,
-			"1 of 2 Forecasts have their whole history, and another adapter replica serves meanwhile",
+			"1 of 2 Forecasts have their whole history; another adapter replica serves in the meantime",
 		},
 	} {
 		snapshots := &snapshot.Store{}

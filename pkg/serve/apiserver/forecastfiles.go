@@ -161,8 +161,8 @@ func readPausePatch(w http.ResponseWriter, r *http.Request) (paused bool, err er
 	value, named := patch.Metadata.Annotations[v1alpha1.PauseAnnotation]
 	if err != nil || !named || len(patch.Metadata.Annotations) != 1 {
 		return false, errors.New(
-			"only metadata.annotations[" + v1alpha1.PauseAnnotation + "] can be changed here: change " +
-				"the file of the Forecast",
+			"only metadata.annotations[" + v1alpha1.PauseAnnotation + "] can be changed here: for other " +
+				"changes, edit the file of the Forecast",
 		)
 	}
 	if value == nil {

@@ -15,19 +15,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/run"
 )
 
-// maxGrants is how many decisions are kept, some 400 bytes each. The oldest gives way: with fewer than there are HPAs none would be found.
+// maxGrants is how many decisions are kept, about 400 bytes each. The oldest one is replaced. If there are more HPAs than decisions, no
+// decision would be found.
 const maxGrants = 32_768
 
-// A review runs beside its request, at most so long, and goes on where the request ends before it: a client that gives up and tries again
-// finds its decision, where a kube-apiserver that is slower than its patience would review for it without end. Beyond so many at once a
-// review ends with its request: who sends and hangs up cannot leave more behind.
+// A review runs in its own goroutine for at most reviewTimeout, and continues if its request ends first. A client that gives up and tries again
+// then finds the decision, even if the kube-apiserver is slower than the client's timeout. If more than maxReviews run at the same time, a
+// review ends with its request, so that clients that disconnect cannot leave more reviews behind.
 const (
 	reviewTimeout = 10 * time.Second
 	maxReviews    = 1024
 )
 
-// A grant is asked for again, beside the request that finds it, when so much of its time is over: no request waits for a review that
-// could be foreseen. Of thousands that expire at once no more than renewals are reviewed at the same time.
+// A grant is renewed in the background when renewedAfter of its lifetime is over, so that no request waits for a foreseeable review. If
+// thousands of grants expire at the same time, at most renewals of them are reviewed concurrently.
 const (
 	renewedAfter = 0.75
 	renewals     = 16

@@ -26,9 +26,9 @@ func readOnly(next http.Handler) http.Handler {
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
-			rejectUnread(w, r, http.StatusMethodNotAllowed, "this server is read only")
+			rejectUnread(w, r, http.StatusMethodNotAllowed, "this server is read-only")
 		case r.ContentLength != 0:
-			rejectUnread(w, r, http.StatusRequestEntityTooLarge, "this server accepts no request with a body")
+			rejectUnread(w, r, http.StatusRequestEntityTooLarge, "this server does not accept requests with a body")
 		case len(r.RequestURI) > maxURL:
 			rejectUnread(w, r, http.StatusRequestURITooLong, "the URL is longer than 8 KiB")
 		default:
@@ -83,10 +83,10 @@ func checkQuery(raw string) error {
 	for _, key := range []string{"labelSelector", "metricLabelSelector"} {
 		for _, selector := range query[key] {
 			if len(selector) > maxSelector {
-				return fmt.Errorf("%s has %d bytes: write at most %d", key, len(selector), maxSelector)
+				return fmt.Errorf("%s has %d bytes: use at most %d bytes", key, len(selector), maxSelector)
 			}
 			if strings.ContainsFunc(selector, unicode.IsControl) {
-				return fmt.Errorf("%s %.32q has control characters", key, selector)
+				return fmt.Errorf("%s %.32q contains control characters", key, selector)
 			}
 			if _, err := labels.Parse(selector); err != nil {
 				return fmt.Errorf("%s %.32q is not a selector: write for example quantile=0.99", key, selector)

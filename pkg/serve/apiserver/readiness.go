@@ -69,7 +69,7 @@ func runChecks(checks []run.Check) (lines []string, ready bool) {
 	return lines, ready
 }
 
-// oneLine keeps a reason on its line.
+// oneLine puts a reason on a single line.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -82,10 +82,10 @@ func oneLine(text string) string {
 // historyPatience is how long a new adapter replica waits for histories before it serves what it has.
 const historyPatience = 10 * time.Minute
 
-// HistoryCheck passes once no Forecast waits for its history, and none has only a part of it while another adapter replica serves; at
-// the latest after ten minutes. Until then the error has the progress. A source that does not answer is waited for: the adapter replica
-// that this one replaces serves meanwhile. A query that is wrong is not. From then on it passes always: a Forecast that is new, or whose
-// source hangs, must not take the values of all others away.
+// HistoryCheck passes when no Forecast waits for its history. While another adapter replica serves, all Forecasts must also have their
+// whole history. It passes after ten minutes in any case. Until then, the error describes the progress. The check waits for a source that
+// does not answer, because the adapter replica that this one replaces serves in the meantime. It does not wait for an invalid query. Once
+// the check has passed, it always passes: a new Forecast, or one whose source hangs, must not remove the values of all others.
 func HistoryCheck(snapshots *snapshot.Store, now func() time.Time, anotherServes func() bool) run.Check {
 	var (
 		mu     sync.Mutex
@@ -100,7 +100,7 @@ func HistoryCheck(snapshots *snapshot.Store, now func() time.Time, anotherServes
 		case passed:
 			return nil
 		case s == nil:
-			return errors.New("the first refresh is under way")
+			return errors.New("the first refresh is in progress")
 		case began.IsZero():
 			began = now()
 		}
@@ -112,7 +112,7 @@ func HistoryCheck(snapshots *snapshot.Store, now func() time.Time, anotherServes
 		if s.Pending > 0 {
 			return fmt.Errorf("%d of %d Forecasts have history", all-s.Pending, all)
 		}
-		return fmt.Errorf("%d of %d Forecasts have their whole history, and another adapter replica serves meanwhile",
+		return fmt.Errorf("%d of %d Forecasts have their whole history; another adapter replica serves in the meantime",
 			all-s.Partial, all)
 	}}
 }

@@ -146,7 +146,7 @@ func plainDiscovery(api http.Handler) http.Handler {
 			}
 		}
 		if len(rest) == 0 {
-			http.Error(w, "discovery is answered group by group, as application/json", http.StatusNotAcceptable)
+			http.Error(w, "request the discovery of each API group as application/json", http.StatusNotAcceptable)
 			return
 		}
 		r = r.Clone(r.Context())

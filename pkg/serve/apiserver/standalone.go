@@ -110,7 +110,7 @@ func localOnly(next http.Handler) http.Handler {
 	guarded := http.NewCrossOriginProtection().Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocal(r.Host) {
-			http.Error(w, "this server answers to 127.0.0.1 and localhost only", http.StatusMisdirectedRequest)
+			http.Error(w, "this server only accepts requests to 127.0.0.1 and localhost", http.StatusMisdirectedRequest)
 			return
 		}
 		guarded.ServeHTTP(w, r)

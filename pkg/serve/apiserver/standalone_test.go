@@ -96,7 +96,7 @@ func TestNoDataYetIsUnavailable(t *testing.T) {
 	snapshots := &snapshot.Store{}
 	base := startStandalone(t, snapshots, run.Check{Name: "snapshot", Run: func() error {
 		if snapshots.Load() == nil {
-			return errors.New("no snapshot yet: the first refresh is under way")
+			return errors.New("no snapshot yet: the first refresh is in progress")
 		}
 		return nil
 	}})

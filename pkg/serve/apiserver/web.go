@@ -151,7 +151,7 @@ func (c *apiCertificates) tlsConfig(ctx context.Context) (*tls.Config, error) {
 			changing.AddListener(current)
 		}
 		if reader, ok := source.(dynamiccertificates.ControllerRunner); ok {
-			// A file that cannot be read yet is read later; until then it authenticates nobody.
+			// A file that cannot be read yet is read later. Until then, no client can authenticate with it.
 			_ = reader.RunOnce(ctx) //nolint:errcheck // It logs its error and tries again.
 			go reader.Run(ctx, 1)
 		}

@@ -43,7 +43,7 @@ func classificationKeys(classifications []v1alpha1.Classification) []chart.Legen
 // classificationRow is one row of the table of classified times.
 type classificationRow struct{ When, Kind, Why string }
 
-// maxRows is how many of the newest rows the page has; the outlook has all.
+// maxRows is how many of the newest rows the page shows. The outlook contains all rows.
 const maxRows = 8
 
 func classificationRows(classifications []v1alpha1.Classification, step time.Duration) []classificationRow {
@@ -59,7 +59,7 @@ func classificationRows(classifications []v1alpha1.Classification, step time.Dur
 	return out
 }
 
-// timeRange is the range of a classification, with its number of samples if it is not of all.
+// timeRange is the time of a classification, with the number of samples unless it applies to all of them.
 func timeRange(r v1alpha1.Classification, step time.Duration) string {
 	text := fmt.Sprintf("%s to %s UTC", r.From.UTC().Format("2 Jan 15:04:05"), r.To.UTC().Format("15:04:05"))
 	if all := r.To.Sub(r.From.Time) / max(step, 1); all > time.Duration(r.Samples) {

@@ -14,7 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// nextDay is what is left of the forecast of the next day, with the replicas that are expected; nil while nothing is served.
+// nextDay is the remaining part of the forecast of the next day, with the expected replicas; nil while no value is served.
 func nextDay(e *snapshot.ForecastSnapshot, hours []snapshot.PathStep, now time.Time) []v1alpha1.PathStep {
 	if len(hours) < 2 || !e.StateAt(now).Serves() {
 		return nil
@@ -55,19 +55,21 @@ func DaySummary(s *v1alpha1.OutlookStatus) string {
 	if top.Point == nil {
 		return ""
 	}
-	out := fmt.Sprintf("Next %s: up to %s, at %s UTC", span((time.Duration(len(s.Day)) * length).Round(time.Hour)),
-		strings.TrimSpace(number(top.Point)+" "+s.Unit), top.Time.UTC().Format("15:04"))
+	out := fmt.Sprintf("Next %s: the highest forecast is %s at %s UTC",
+		span((time.Duration(len(s.Day)) * length).Round(time.Hour)), strings.TrimSpace(number(top.Point)+" "+s.Unit),
+		top.Time.UTC().Format("15:04"))
 	if upper, ok := top.Quantiles["0.95"]; ok {
-		out += fmt.Sprintf(" (no more than %s with 95%%)", number(&upper))
+		out += fmt.Sprintf(" (0.95 quantile: %s)", number(&upper))
 	}
 	if top.Replicas != nil {
-		out += fmt.Sprintf(", which takes %d replicas; %s replica-hours in all", *top.Replicas, humanize.Amount(hours))
+		out += fmt.Sprintf(", which needs %d replicas; %s replica-hours in total", *top.Replicas,
+			humanize.Amount(hours))
 	}
 	return out + "."
 }
 
-// dayChart is the forecast of the next day behind the last hours: its band, the replicas that are expected as the demand that they
-// serve, and the lead window dark at the beginning. Empty without one.
+// dayChart shows the last hours and the forecast of the next day: its band, the expected replicas as the demand that they serve, and a dark
+// lead window at the beginning. It is empty without a forecast.
 func dayChart(s *v1alpha1.OutlookStatus, summary string, now time.Time) (template.HTML, error) {
 	const before = 6 * time.Hour
 	if len(s.Day) < 2 {

@@ -33,9 +33,9 @@ func TestTheNextDay(t *testing.T) {
 		t.Errorf("%d replicas for %v, want 2, the least", *night.Replicas, *night.Point)
 	}
 	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
-	says(t, page, "replicas expected", "lead window", `<path class="lead"`,
-		"Next 23h: up to 119.9 requests/s, at 15:00 UTC (no more than 143.8 with 95%), which takes 5 replicas",
-		"; 74.0 replica-hours in all.")
+	says(t, page, "expected replicas", "lead window", `<path class="lead"`, "Next 23h: the highest forecast is "+
+		"119.9 requests/s at 15:00 UTC (0.95 quantile: 143.8), which needs 5 replicas", "; 74.0 replica-hours in "+
+		"total.")
 	if late := inspect.Outlook(e, snapshottest.Now().Add(25*time.Hour)).Status.Day; len(late) != 0 {
 		t.Errorf("%d hours are left of a day that is over", len(late))
 	}
@@ -83,7 +83,7 @@ func TestActualReplicasInTheRace(t *testing.T) {
 		}
 	}
 	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
-	says(t, page, "replicas that were really ready", `<path class="actual"`)
+	says(t, page, "replicas that were actually ready", `<path class="actual"`)
 }
 
 // A window that is shorter than the lead time is that of the median start, and the page says so.

@@ -20,7 +20,8 @@ func TestDeferrableWorkIsShown(t *testing.T) {
 		DeadlineFloor: 96,
 	}
 	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
-	says(t, page, "Deadlines missed", "5%", "of 20 replica-hours that may wait 10m; 0.5 wait now, and ask for 96")
+	says(t, page, "Deadlines missed", "5%", "of 20 replica-hours of work that may wait 10m; 0.5 replica-hours are "+
+		"waiting now and need a value of 96")
 	got := inspect.Outlook(e, snapshottest.Now()).Status.Objective.Deferrable
 	if got == nil || *got.Missed != 0.05 || *got.Needed != 96 || got.Deadline.Duration != 10*time.Minute {
 		t.Errorf("%+v", got)

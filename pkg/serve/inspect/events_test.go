@@ -40,7 +40,7 @@ func TestEventsAreShown(t *testing.T) {
 		"4 Mar 15:30 UTC, for 2 hours",
 		"not in the history",
 		"at least 400",
-		"18 Feb: no samples; 25 Feb: 2.5 times the usual demand, at most 380",
+		"18 Feb: no samples; 25 Feb: 2.5 times the usual demand, with a maximum of 380",
 	)
 	outlook := inspect.Outlook(e, snapshottest.Now())
 	got := outlook.Status.Events

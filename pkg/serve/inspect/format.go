@@ -14,7 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// unknown stands for a number that is not known.
+// unknown is the text for an unknown number.
 const unknown = humanize.Unknown
 
 func number(v *float64) string { return humanize.Optional(v, humanize.Number) }
@@ -36,7 +36,7 @@ func span(d time.Duration) string {
 	return humanize.Span(d)
 }
 
-// ObjectiveText is what is asked of the served value, in a few words.
+// ObjectiveText describes the objective of the served value in a few words.
 func ObjectiveText(s *v1alpha1.OutlookStatus) string {
 	if PauseMessage(s) != "" {
 		return "paused"
@@ -44,12 +44,12 @@ func ObjectiveText(s *v1alpha1.OutlookStatus) string {
 	return cmp.Or(objective.Asked(s.Late, s.BadHours, s.CostRatio, s.Quantile), unknown)
 }
 
-// PauseMessage is what is served while a Forecast is paused; empty while it is not.
+// PauseMessage says what Forewarm serves while a Forecast is paused; empty while it is not paused.
 func PauseMessage(s *v1alpha1.OutlookStatus) string {
 	return conditionMessage(s, snapshot.ConditionPaused)
 }
 
-// UncalibratedMessage is why an objective is not calibrated, and what to do; empty if it is.
+// UncalibratedMessage says why an objective is not calibrated, and what to do; empty if it is calibrated.
 func UncalibratedMessage(s *v1alpha1.OutlookStatus) string {
 	if s.Objective != nil {
 		return ""
@@ -102,7 +102,7 @@ func SampleAge(s *v1alpha1.OutlookStatus, now time.Time) string {
 // Age is the age of the Forecast; a dash if it is not known.
 func Age(o *v1alpha1.Outlook, now time.Time) string { return age(o.CreationTimestamp.Time, now) }
 
-// age is the time since then, as kubectl has it; a dash where one of both is not known.
+// age is the time between the two times in the format of kubectl; a dash if one of them is unknown.
 func age(since, now time.Time) string {
 	if since.IsZero() || now.IsZero() {
 		return unknown

@@ -48,7 +48,7 @@ type frontPage struct {
 	// Namespace is empty if the page lists all namespaces; API is the relative path to what it lists.
 	Namespace, API string
 	Rows           []frontRow
-	// Looks are how many Forecasts need a look, More how many are not shown, of Total.
+	// Looks is how many of the Total Forecasts need attention; More is how many are not shown.
 	Looks, More, Total int
 }
 
@@ -65,7 +65,7 @@ type frontRow struct {
 	order int
 }
 
-// renderFrontPage lists the entries of a namespace, or of all where it is empty, what needs a look first.
+// renderFrontPage lists the entries of a namespace, or of all namespaces if it is empty. Entries that need attention come first.
 func renderFrontPage(entries []*snapshot.ForecastSnapshot, namespace string, now time.Time) ([]byte, error) {
 	front := frontPage{
 		page:      &page{Style: chart.Style(), Now: now},
@@ -98,7 +98,7 @@ func renderFrontPage(entries []*snapshot.ForecastSnapshot, namespace string, now
 	return []byte(printable.Text(out.String())), nil
 }
 
-// The order of the rows: nothing is served, a condition is bad, the objective is missed, all is well.
+// The order of the rows: no value is served, a condition is bad, the objective is missed, no problem.
 const (
 	notServing = iota
 	impaired
@@ -129,7 +129,7 @@ func newFrontRow(e *snapshot.ForecastSnapshot, now time.Time) frontRow {
 	return row
 }
 
-// isProblem reports whether a condition needs a look. The verdict decides whether an objective is missed.
+// isProblem reports whether a condition needs attention. The verdict decides whether an objective is missed.
 func isProblem(c snapshot.Condition) bool {
 	switch c.Type {
 	case snapshot.ConditionUncalibrated, snapshot.ConditionSaturated, snapshot.ConditionPaused:
@@ -140,9 +140,9 @@ func isProblem(c snapshot.Condition) bool {
 	return !c.True
 }
 
-// fill adds what is shown. The link is relative, because a proxy may add to the path.
+// fill adds the content of the row. The link is relative, because a proxy may add a prefix to the path.
 func (r *frontRow) fill(namespace, api string, now time.Time) (err error) {
-	e := brief(r.entry) // And without what else the row does not show, which is most of an outlook.
+	e := brief(r.entry) // Without the parts that the row does not show, which are most of an outlook.
 	e.Candidates, e.Path, e.Past, e.Events, e.Classifications = nil, nil, nil, nil, nil
 	o := Outlook(e, now)
 	r.Outlook, r.Link = &o, "../"+url.PathEscape(o.Name)+"/page"
@@ -153,11 +153,11 @@ func (r *frontRow) fill(namespace, api string, now time.Time) (err error) {
 	return err
 }
 
-// sparkline is the demand of the last day; empty if none is known.
+// sparkline is a small chart of the demand of the last day; empty if no demand is known.
 func sparkline(s *v1alpha1.OutlookStatus, now time.Time) (template.HTML, error) {
 	const width, height, perGroup = 160, 30, 4
 	var points []chart.Point
-	// A point for each group is enough, and no peak may be lost.
+	// One point for each group is enough: its highest value, so that no peak is lost.
 	for group := range slices.Chunk((timeScale{now}).recent(s), perGroup) {
 		highest := chart.Point{X: group[0].X, Y: math.NaN()}
 		for _, p := range group {
@@ -182,7 +182,7 @@ func sparkline(s *v1alpha1.OutlookStatus, now time.Time) (template.HTML, error) 
 
 const htmlType = "text/html; charset=utf-8"
 
-// FrontPage is the page that lists the Forecasts of a namespace; of all namespaces where it is empty.
+// FrontPage is the page that lists the Forecasts of a namespace, or of all namespaces if it is empty.
 func FrontPage(snapshots *snapshot.Store, namespace string, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		newest := snapshots.Load()
@@ -202,9 +202,8 @@ func FrontPage(snapshots *snapshot.Store, namespace string, now func() time.Time
 // frontPages are the sub-resource that lists the Forecasts of a namespace: outlooks/-/frontpage, a name that no Forecast
 // can have.
 //
-// To read it is a right of its own: get of outlooks/frontpage. That right may come from a rule for this name or for all
-// sub-resources, by which nobody meant to grant a list. So the user must have the right to list the outlooks of the
-// namespace, too.
+// Reading it requires its own permission: get on outlooks/frontpage. This permission may come from a rule for this name or for all
+// sub-resources that was not meant to grant a list. Therefore the user must also be allowed to list the outlooks of the namespace.
 type frontPages struct {
 	document
 
@@ -228,7 +227,7 @@ func (f *frontPages) Connect(
 	}
 	if decision, _, err := f.access.Authorize(ctx, list); decision != authorizer.DecisionAllow {
 		return nil, apierrors.NewForbidden(resource, "",
-			errors.Join(errors.New("the front page needs the right to list, too"), err))
+			errors.Join(errors.New("the front page also requires the permission to list outlooks"), err))
 	}
 	return FrontPage(f.storage.snapshots, namespace, f.storage.now), nil
 }

@@ -70,18 +70,31 @@ func TestFrontPageBeginsWithWhatNeedsALook(t *testing.T) {
 	if diff := cmp.Diff(want, links); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
-	says(t, page, "9 of 14 need a look, and come first.", "Stale: the newest sample is 42m old",
-		"Saturated: numbers of Saturated", "Paused: the observed demand × 2 is served", `<td class="n">paused</td>`,
-		"DataClean: numbers of DataClean", "SourceHealthy: query: 503", "maxReplicas is too low. Raise it.",
-		`<p class="say dim">Too late: 2.4% of the demand was late, and the objective allows 1%.</p>`,
-		"1% late", "quantile 0.95", `<td class="n missed">2.4%</td><td class="n">1.7</td>`, "no samples",
-		`aria-label="at most 1`, `<path class="observed"`)
+	says(
+		t,
+		page,
+		"9 of 14 Forecasts need attention. They are listed first.",
+		"Stale: the newest sample is 42m old",
+		"Saturated: numbers of Saturated",
+		"Paused: Forewarm serves the observed demand × 2",
+		`<td class="n">paused</td>`,
+		"DataClean: numbers of DataClean",
+		"SourceHealthy: query: 503",
+		"maxReplicas is too low. Raise it.",
+		`<p class="say dim">Too late: 2.4% of the demand was late, but the objective allows only 1%.</p>`,
+		"1% late",
+		"quantile 0.95",
+		`<td class="n missed">2.4%</td><td class="n">1.7</td>`,
+		"no samples",
+		`aria-label="at most 1`,
+		`<path class="observed"`,
+	)
 	lacks(t, page, "numbers of ScaledToZero")
 }
 
 // The page is bounded, and what needs a look is the last to be left out.
 func TestFrontPageOfNoneAndMany(t *testing.T) {
-	if page, _ := front(t); !strings.Contains(page, "There are no Forecasts yet. Create one") ||
+	if page, _ := front(t); !strings.Contains(page, "There are no Forecasts yet.") ||
 		strings.Contains(page, "<table") {
 		t.Errorf("without Forecasts:\n%s", page)
 	}
@@ -90,7 +103,7 @@ func TestFrontPageOfNoneAndMany(t *testing.T) {
 	if len(links) != 500 || !strings.HasSuffix(links[0], "/z/outlooks/z/page") || len(page) > 1<<20 {
 		t.Errorf("%d bytes, %d rows, the first %s", len(page), len(links), links[0])
 	}
-	says(t, page, "1 of 510 needs a look, and comes first. 10 more are not shown")
+	says(t, page, "1 of 510 Forecasts needs attention. It is listed first. 10 more are not shown.")
 }
 
 func TestFrontPageOfHostileEntries(t *testing.T) {

@@ -92,11 +92,11 @@ func TestAnObjectiveByBadHours(t *testing.T) {
 		t,
 		page,
 		"at most 1% in bad hours",
-		"at most 1% of the demand may arrive in bad hours (more than a tenth",
-		"With headroom 1.3, 1% of the demand is expected to be in bad hours at",
+		"at most 1% of the demand may arrive in bad hours (hours in which more than a tenth",
+		"With headroom 1.3, 1% of the demand is expected to be in bad hours, at",
 		"Expected in bad hours",
-		"1% expected in bad hours",
-		"The last value with its own headroom misses the objective: 2.1% in bad hours at relative cost 2.74.",
+		"1% of the demand is expected to be in bad hours",
+		"Without a forecast (the last value with its own headroom), the objective would be missed: 2.1% of the demand would be in bad hours at a relative cost of 2.74.",
 	)
 	lacks(t, page, "Expected late", "expected to be late")
 	says(
@@ -104,18 +104,18 @@ func TestAnObjectiveByBadHours(t *testing.T) {
 		page,
 		"<dt>Bad hours</dt>",
 		"replica-hours that may be in bad hours in 14 days",
-		"than before, with 2 bad hours instead of",
+		"than the previous HPA, with 2 bad hours instead of",
 		`<td class="k">Forewarm</td><td class="n">2 (0.62% of the demand)</td>`,
-		"of 336, 0.62% of the demand; 96 hours replayed, because Forewarm did not serve",
+		"of 336 hours, with 0.62% of the demand; Forewarm replayed 96 hours in which it did not serve",
 		"07:00 to 08:00 UTC (43% late)</li>",
 		"(18% late, replayed)</li>",
 		`<span class="state fair">Met</span>`,
 	)
 	// What the objective allows, by the demand of a busy hour in the seven days that are known.
 	for busy, want := range map[float64]string{
-		.0062: "about 3</dd><dd class=\"note\">busy hours in 14 days: each has 0.31% of the demand",
-		.014:  "about 1</dd><dd class=\"note\">busy hour in 14 days: each has 0.7% of the demand",
-		.03:   "no busy hour</dd><dd class=\"note\">in 14 days: each has 1.5% of the demand; one bad busy hour overspends the objective",
+		.0062: "about 3</dd><dd class=\"note\">busy hours in 14 days, with 0.31% of the demand each",
+		.014:  "about 1</dd><dd class=\"note\">busy hour in 14 days, with 0.7% of the demand each",
+		.03:   "no busy hour</dd><dd class=\"note\">in 14 days, with 1.5% of the demand each; one bad busy hour overspends the budget",
 	} {
 		e.Objective.Bad.Busy = busy
 		says(t, browse(t, snapshottest.Store(e), "llama", "page").Body.String(), want)
@@ -140,13 +140,16 @@ func TestMeasuredIsBesideSimulated(t *testing.T) {
 		t,
 		page,
 		"late for 0.62% of the demand",
-		"2.9% of the demand was measured as late.",
+		"According to objective.measured, 2.9% of the demand was late.",
 		"2.9% measured over 3 days",
 		`Measured, not simulated</td><td class="n">-</td><td class="n minor">2.9%`,
 	)
 	e.Settings.Mode = decide.Shadow
 	got = inspect.Outlook(e, snapshottest.Now()).Status.Objective
-	if !strings.Contains(got.Comparison.Details, "2.9% of the demand was measured as late, without Forewarm.") {
+	if !strings.Contains(
+		got.Comparison.Details,
+		"According to objective.measured, 2.9% of the demand was late without Forewarm.",
+	) {
 		t.Errorf("in shadow mode %q", got.Comparison.Details)
 	}
 	r.Measured.Late = math.NaN()
@@ -161,8 +164,9 @@ func TestSummary(t *testing.T) {
 		change(r)
 		return r
 	}
-	const last = " The last value with its own headroom misses the objective: 2.1% late at relative cost 2.74."
-	const simulated = "In a simulation of HorizontalPodAutoscaler/llama, Forewarm's value "
+	const last = " Without a forecast (the last value with its own headroom), the objective would be missed: 2.1% of the demand would be " +
+		"late at a relative cost of 2.74."
+	const simulated = "In a simulation of HorizontalPodAutoscaler/llama, Forewarm "
 	for _, c := range []struct {
 		name   string
 		report *objective.Report
@@ -171,20 +175,20 @@ func TestSummary(t *testing.T) {
 	}{
 		{
 			"less of both", week(func(*objective.Report) {}), decide.Floor,
-			simulated + "takes 35 fewer replica-hours (11%) than before, and 3.3% less of the demand is late." + last,
+			simulated + "uses 35 fewer replica-hours (11%) than the previous HPA, and 3.3% less of the demand is late." + last,
 		},
 		{
 			"in shadow mode", week(func(*objective.Report) {}), decide.Shadow,
-			simulated + "would have taken 35 fewer replica-hours (11%) than before, and 3.3% less of the demand would have been " +
-				"late; it is not served (serve: Shadow)." + last,
+			simulated + "would have used 35 fewer replica-hours (11%) than the previous HPA, and 3.3% less of the demand would have been " +
+				"late. Forewarm does not serve this value (serve: Shadow)." + last,
 		},
 		{
 			"more of both", week(func(r *objective.Report) { r.Served, r.Before.Account = r.Before.Account, r.Served }), decide.Floor,
-			simulated + "takes 35 more replica-hours (12%) than before, and 3.3% more of the demand is late." + last,
+			simulated + "uses 35 more replica-hours (12%) than the previous HPA, and 3.3% more of the demand is late." + last,
 		},
 		{
 			"as much of both", week(func(r *objective.Report) { r.Served = r.Before.Account }), decide.Floor,
-			simulated + "takes no more replica-hours than before, and as much of the demand is late." + last,
+			simulated + "uses no more replica-hours than the previous HPA, and as much of the demand is late." + last,
 		},
 		{
 			"no demand", week(func(r *objective.Report) {
@@ -212,8 +216,8 @@ func TestSummaryComparesWithTheLastValue(t *testing.T) {
 	}{
 		{
 			"dearer", func(last, _ *objective.Candidate) { last.MeetsObjective, last.RelativeCost = true, 1.9 },
-			"To meet the objective, the last value with its own headroom needs relative cost 1.9; the selected " +
-				"candidate needs 1.7.",
+			"Without a forecast (the last value with its own headroom), the same objective would need a relative cost of 1.9 " +
+				"instead of 1.7.",
 		},
 		{"serves itself", func(last, serves *objective.Candidate) { last.Selected, serves.Selected = true, false }, ""},
 		{"not known", func(last, _ *objective.Candidate) { last.RelativeCost = math.NaN() }, ""},
@@ -234,22 +238,22 @@ func TestTheExampleHasRoom(t *testing.T) {
 	r.Autoscalers[0].Min, r.Autoscalers[0].Max = 1, 1_000_000
 	r.Replay.Intervals[1].Forewarm.Ready = 17
 	page := browse(t, snapshottest.Store(withReport(r)), "llama", "page").Body.String()
-	says(t, page, "maxReplicas: 34  # the most so far: 17")
+	says(t, page, "maxReplicas: 34  # the highest so far: 17")
 }
 
 func TestPageReportsTheObjective(t *testing.T) {
 	for verdict, want := range map[objective.Verdict][]string{
 		objective.Met: {
 			"<h2>Objective", ">Met<", "at most 1% of the demand may wait longer than 30s", "0.62%", "relative cost 1.7",
-			"With headroom 1.3, 1% of the demand is expected to be late at relative cost 1.7; with 1.2, 1.1% at 1.68; " +
-				"with 1.4, 0.87% at 1.72.",
-			"1.7 against 1.81 of last-season", "HorizontalPodAutoscaler/llama", "1 to 12", `averageValue: "40"`,
+			"With headroom 1.3, 1% of the demand is expected to be late, at a relative cost of 1.7. With headroom 1.2, it " +
+				"would be 1.1% at a cost of 1.68. With headroom 1.4, it would be 0.87% at a cost of 1.72.",
+			"lower than that of last-season (1.7 instead of 1.81)", "HorizontalPodAutoscaler/llama", "1 to 12", `averageValue: "40"`,
 			"maxReplicas: 12", "misses the objective",
 		},
-		objective.Learning:       {"Not known yet: the history of this workload is too short.", "the headroom 1.9 is that of other workloads", "the last 5 hours"},
-		objective.AtMaxReplicas:  {"Not met: the autoscaler&#39;s maxReplicas is too low.", "took 16"},
+		objective.Learning:       {"Not known yet: the history of this workload is too short.", "it uses headroom 1.9, which is learned from other workloads", "the last 5 hours"},
+		objective.AtMaxReplicas:  {"Not met: the autoscaler&#39;s maxReplicas is too low.", "needed 16"},
 		objective.FasterThanLead: {"Not met: the demand rises faster than replicas start.", "(5m0s)"},
-		objective.Bounded:        {"Not known now: it needs a value above the bound", "history cannot justify more"},
+		objective.Bounded:        {"Not known now: the objective needs a higher value", "the history does not justify more"},
 		"Unheard":                {"Not met: Unheard."},
 	} {
 		snapshots := snapshottest.Store(withReport(snapshottest.ObjectiveReport(verdict)))
@@ -278,8 +282,8 @@ func TestPageReportsTheCostRatio(t *testing.T) {
 	if status.Late != nil || status.Quantile != nil || o.Late != nil {
 		t.Errorf("beside it %v, %v and %v are asked", status.Late, status.Quantile, o.Late)
 	}
-	const last = " At this cost ratio the last value with its own headroom leaves 2.1% late at relative cost 2.74; the " +
-		"selected candidate leaves 1% at 1.7."
+	const last = " Without a forecast (the last value with its own headroom), 2.1% of the demand would be late at a relative " +
+		"cost of 2.74. With the selected candidate, 1% is expected to be late at a relative cost of 1.7."
 	if !strings.HasSuffix(o.Summary, last) {
 		t.Errorf("summary %q", o.Summary)
 	}
@@ -289,9 +293,9 @@ func TestPageReportsTheCostRatio(t *testing.T) {
 		t,
 		page,
 		"lowest cost if late demand costs 20× an idle replica",
-		"costs as much as 20 idle ones",
+		"costs as much as 20 idle replica-hours",
 		">late demand costs 20×<",
-		"a replica-hour of demand that waits longer than 30s costs as much as 20 idle ones",
+		"a replica-hour of demand that waits longer than 30s costs as much as 20 idle replica-hours",
 		"relative cost with its own headroom, 2.1% late",
 		"not known yet",
 	)

@@ -22,7 +22,7 @@ func objectiveFacts(o *v1alpha1.Objective) []fact {
 	over := "in the last " + humanize.Period(o.Over.Duration)
 	switch {
 	case o.Over.Duration <= 0:
-		over = "nothing was simulated yet"
+		over = "not simulated yet"
 	case o.Late != nil && o.Served.Late != nil && *o.Served.Late > *o.Late:
 		over += ", above the objective"
 	}
@@ -51,34 +51,39 @@ func objectiveFacts(o *v1alpha1.Objective) []fact {
 	)
 }
 
-// deferrableFact is how much of the work that may wait missed its deadline.
+// deferrableFact is how much of the deferrable work missed its deadline.
 func deferrableFact(d *v1alpha1.Deferrable) fact {
-	note := fmt.Sprintf("of %s replica-hours that may wait %s; %s wait now",
+	note := fmt.Sprintf("of %s replica-hours of work that may wait %s; %s replica-hours are waiting now",
 		humanize.Number(d.ReplicaHours), span(d.Deadline.Duration), humanize.Number(d.Waiting))
 	if d.Needed != nil {
-		note += ", and ask for " + number(d.Needed)
+		note += " and need a value of " + number(d.Needed)
 	}
 	return fact{"Deadlines missed", lateShare(d.Missed), "", note}
 }
 
 // hoursFact is how many hours were bad.
 func hoursFact(h *v1alpha1.Hours) fact {
-	out := fact{Name: "Bad hours", Value: humanize.Count(int(h.Bad)), Note: "of " + humanize.Count(int(h.Judged))}
+	out := fact{
+		Name:  "Bad hours",
+		Value: humanize.Count(int(h.Bad)),
+		Note:  "of " + humanize.Count(int(h.Judged)) + " hours",
+	}
 	if h.Bad > 0 {
-		out.Note += ", " + humanize.LateShare(h.BadDemand) + " of the demand"
+		out.Note += ", with " + humanize.LateShare(h.BadDemand) + " of the demand"
 	}
 	if replayed := h.Judged - h.Served; replayed > 0 {
-		out.Note += fmt.Sprintf("; %s replayed, because Forewarm did not serve", humanize.Plural(int(replayed), "hour"))
+		out.Note += fmt.Sprintf("; Forewarm replayed %s in which it did not serve",
+			humanize.Plural(int(replayed), "hour"))
 	}
 	return out
 }
 
-// allowanceFact says what an objective by bad hours allows, in busy hours, each with a share of the demand of the budget's period.
+// allowanceFact says how many bad busy hours the objective allows. Each busy hour has the given share of the demand of the budget's period.
 func allowanceFact(badHours, busy float64, over time.Duration) fact {
-	each := fmt.Sprintf("in %s: each has %s of the demand", humanize.Period(over), humanize.LateShare(busy))
+	each := fmt.Sprintf("in %s, with %s of the demand each", humanize.Period(over), humanize.LateShare(busy))
 	switch n := badHours / busy; {
 	case n < 1:
-		return fact{"Allowed", "no busy hour", "", each + "; one bad busy hour overspends the objective"}
+		return fact{"Allowed", "no busy hour", "", each + "; one bad busy hour overspends the budget"}
 	case n < 1.5: //nolint:mnd // The number that is printed as 1.
 		return fact{"Allowed", "about 1", "", "busy hour " + each}
 	default:
@@ -91,11 +96,11 @@ func budgetFact(o *v1alpha1.Objective) fact {
 	b := o.Budget
 	period := humanize.Period(b.Period.Duration)
 	if b.Allowed == nil || b.Spent == nil || !(*b.Allowed > 0) {
-		return fact{"Budget", unknown, "", "of " + period + ", not known yet"}
+		return fact{"Budget", unknown, "", "for " + period + ", not known yet"}
 	}
 	return fact{
 		"Budget", humanize.Significant(100**b.Spent / *b.Allowed, 3) + "%", "",
-		fmt.Sprintf("spent of the %s replica-hours that may be %s in %s; burn rate %s in the last hour",
+		fmt.Sprintf("of the %s replica-hours that may be %s in %s are spent; burn rate %s in the last hour",
 			significant(b.Allowed), missedText(o), period, significant(b.BurnRate)),
 	}
 }
@@ -119,7 +124,11 @@ func lastValueFact(o *v1alpha1.Objective) fact {
 		out.Value, out.Note = significant(last.RelativeCost), "relative cost with its own headroom"
 	default:
 		out.Value = lateShare(last.Late)
-		out.Note = missedText(o) + " at relative cost " + significant(last.RelativeCost) + " with its own headroom"
+		out.Note = missedText(
+			o,
+		) + " at a relative cost of " + significant(
+			last.RelativeCost,
+		) + ", with its own headroom"
 	}
 	return out
 }
@@ -128,10 +137,10 @@ func expectedNote(o *v1alpha1.Objective) string {
 	if o.ExpectedLate == nil {
 		return "times the spread"
 	}
-	return "times the spread: " + lateShare(o.ExpectedLate) + " expected " + missedText(o)
+	return "times the spread; " + lateShare(o.ExpectedLate) + " of the demand is expected to be " + missedText(o)
 }
 
-// missedText says of a share of the demand how it misses what the objective limits.
+// missedText describes the demand that misses the objective: late, or in bad hours.
 func missedText(o *v1alpha1.Objective) string {
 	return objective.NewGoal(o.Late, o.BadHours, o.CostRatio).Limited()
 }
@@ -142,7 +151,7 @@ func CandidateNote(o *v1alpha1.Objective, c *v1alpha1.CandidateCost) string {
 	case c.Selected && (c.MeetsObjective || o.CostRatio != nil):
 		return "selected"
 	case c.Selected:
-		return "selected, misses the objective"
+		return "selected, but misses the objective"
 	case c.Late == nil || o.CostRatio != nil && !c.MeetsObjective:
 		return "not known yet"
 	case !c.MeetsObjective:
@@ -151,7 +160,7 @@ func CandidateNote(o *v1alpha1.Objective, c *v1alpha1.CandidateCost) string {
 	return ""
 }
 
-// Missed is why an objective is not met, or not known to be; empty if it is met.
+// Missed says why an objective is not met, or why this is unknown; empty if it is met.
 func (o *objectivePanel) Missed() string {
 	switch v := objective.Verdict(o.Verdict); v {
 	case objective.Met:
@@ -159,9 +168,9 @@ func (o *objectivePanel) Missed() string {
 	case objective.Learning:
 		return "Not known yet: the history of this workload is too short."
 	case objective.Bounded:
-		return "Not known now: it needs a value above the bound that history justifies."
+		return "Not known now: the objective needs a higher value than the history justifies."
 	case objective.Overspent:
-		return "Not met: more was late than the budget allows."
+		return "Not met: more demand was late than the budget allows."
 	case objective.AtMaxReplicas:
 		return "Not met: the autoscaler's maxReplicas is too low. Raise it."
 	case objective.FasterThanLead:
@@ -171,7 +180,7 @@ func (o *objectivePanel) Missed() string {
 	}
 }
 
-// Class is the verdict as a CSS class: a met objective is good where no hour was bad.
+// Class is the verdict as a CSS class: a met objective is good if no hour was bad.
 func (o *objectivePanel) Class() string {
 	switch v := objective.Verdict(o.Verdict); {
 	case v == objective.Met && o.Hours != nil && len(o.Hours.Named) > 0:

@@ -46,7 +46,7 @@ func objectMeta(e *snapshot.ForecastSnapshot, now time.Time) metav1.ObjectMeta {
 }
 
 func outlookStatus(e *snapshot.ForecastSnapshot, now time.Time) v1alpha1.OutlookStatus {
-	lead, beside := metav1.Duration{Duration: e.Lead}, e.Views.Look(now)
+	lead, background := metav1.Duration{Duration: e.Lead}, e.Views.Look(now)
 	s := v1alpha1.OutlookStatus{
 		State:           string(e.StateAt(now)),
 		Conditions:      convertEach(e.Conditions, condition),
@@ -63,10 +63,10 @@ func outlookStatus(e *snapshot.ForecastSnapshot, now time.Time) v1alpha1.Outlook
 		Skill:           finite(&e.Skill),
 		Coverage:        finite(&e.Coverage),
 		Fallbacks:       int64(min(e.Fallbacks, math.MaxInt64)),
-		Objective:       objectiveStatus(e, beside.Ready),
+		Objective:       objectiveStatus(e, background.Ready),
 		Candidates:      candidates(e),
 		Path:            pathSteps(e.Path),
-		Day:             nextDay(e, beside.NextDay, now),
+		Day:             nextDay(e, background.NextDay, now),
 		Past:            convertEach(e.Past, pastForecast),
 		Recent:          recentSamples(e),
 		Variants:        convertEach(e.Parts, variantPart),

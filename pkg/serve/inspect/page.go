@@ -124,7 +124,7 @@ func pageLegend(s *v1alpha1.OutlookStatus) []pageKey {
 	}
 	if len(s.Day) > 0 {
 		out = append(out,
-			pageKey{"line paid", "replicas expected, as the demand that they serve"}, pageKey{"lead", "lead window"})
+			pageKey{"line paid", "expected replicas, as the demand that they serve"}, pageKey{"lead", "lead window"})
 	}
 	if slices.ContainsFunc(s.Classifications, isCensored) {
 		out = append(out, pageKey{"censored", "censored (saturated)"})
@@ -142,12 +142,12 @@ func facts(s *v1alpha1.OutlookStatus, now time.Time) []fact {
 		{"Lead time", span(s.LeadTime.Duration.Duration), "", cmp.Or(s.LeadTime.Source, unknown)},
 		{"Lead window", span(s.Window.Duration), "", windowNote(s)},
 		{"Model", cmp.Or(s.Model, unknown), "", selectedTitle(s)},
-		{"Skill", percent(s.Skill), "", "less " + lossName(s) + " than the last value"},
+		{"Skill", percent(s.Skill), "", "lower " + lossName(s) + " than the last value"},
 		{"Coverage", percent(s.Coverage), "", "of past window peaks were within the forecast"},
 	}
 }
 
-// windowNote is what the lead window is made of. It is shorter than the lead time where an objective looks ahead by the median start.
+// windowNote lists the parts of the lead window. It is shorter than the lead time if an objective looks ahead by the median start.
 func windowNote(s *v1alpha1.OutlookStatus) string {
 	const rest = ", HPA sync, step and metric lag"
 	if s.Window.Duration < s.LeadTime.Duration.Duration {
@@ -187,7 +187,7 @@ func servedNote(s *v1alpha1.OutlookStatus) string {
 	case s.Served == nil:
 		return "no value is served: the HPA keeps its replicas"
 	case PauseMessage(s) != "":
-		return "paused: as the HPA before"
+		return "paused: as with the previous HPA"
 	case s.Late != nil || s.BadHours != nil:
 		return "at most " + ObjectiveText(s)
 	case s.CostRatio != nil:
@@ -195,7 +195,7 @@ func servedNote(s *v1alpha1.OutlookStatus) string {
 	case s.Quantile != nil:
 		return ObjectiveText(s) + " of the window peak"
 	}
-	return "by the fallback"
+	return "served by the fallback"
 }
 
 func newHPAExample(o *v1alpha1.Outlook) hpaExample {
@@ -216,10 +216,10 @@ func newHPAExample(o *v1alpha1.Outlook) hpaExample {
 	return out
 }
 
-// roomAbove is the maxReplicas of the example, as a multiple of the most replicas so far.
+// roomAbove is the maxReplicas of the example, as a multiple of the highest number of replicas so far.
 const roomAbove = 2
 
-// highestReplicas is the most replicas that were ready in the race, or that the value now asks for.
+// highestReplicas is the highest number of replicas that were ready in the race, or that the present value needs.
 func highestReplicas(s *v1alpha1.OutlookStatus) int32 {
 	highest := int32(0)
 	if target := s.Objective.Autoscalers[0].Target; s.Served != nil && *target > 0 && *s.Served / *target < unbounded {

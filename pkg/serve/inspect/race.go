@@ -52,7 +52,7 @@ func race(r *objective.Replay, ready forecast.Series) *v1alpha1.Replay {
 	return out
 }
 
-// brief is a copy of an entry whose outlook has no race and nothing that is made beside the steps, which nobody looks at in a list.
+// brief is a copy of an entry without the race and the background results, which a list does not show.
 func brief(e *snapshot.ForecastSnapshot) *snapshot.ForecastSnapshot {
 	out := *e
 	out.Views = nil
@@ -109,16 +109,16 @@ func Strips(s *v1alpha1.OutlookStatus, newest time.Duration) (before, forewarm c
 func RaceTitles(s *v1alpha1.OutlookStatus) (before, forewarm string) {
 	forewarm = "Forewarm"
 	if s.Serve == string(decide.Shadow) {
-		forewarm = "Forewarm, had it been served (shadow mode)"
+		forewarm = "Forewarm, if its value had been served (shadow mode)"
 	}
 	o := s.Objective
-	before = "Before: an HPA on the observed demand"
+	before = "Previous HPA on the observed demand"
 	if o.Before.Target != nil {
 		before += ", target " + number(o.Before.Target)
 	}
 	if o.Before.Assumed {
 		share := humanize.ShareAsWritten(objective.AssumedTarget)
-		before += " (assumed: " + share + " of what a replica sustains; write spec.scaling.before)"
+		before += " (assumed: " + share + " of what a replica sustains; to correct it, set spec.scaling.before)"
 	}
 	return before, forewarm
 }
@@ -171,7 +171,7 @@ func badHours(a *v1alpha1.Account) string {
 	return fmt.Sprintf("%s (%s of the demand)", humanize.Count(int(*a.BadHours)), humanize.LateShare(*a.BadDemand))
 }
 
-// raceRows are the three that are compared.
+// raceRows are the three policies that are compared.
 func raceRows(o *v1alpha1.Objective) []raceRow {
 	row := func(name string, a *v1alpha1.Account) raceRow {
 		out := raceRow{
@@ -190,7 +190,7 @@ func raceRows(o *v1alpha1.Objective) []raceRow {
 		return name + ", target " + number(r.Target)
 	}
 	rows := []raceRow{
-		row("Forewarm", &o.Served), row(target("HPA before", &o.Before), &o.Before.Account),
+		row("Forewarm", &o.Served), row(target("Previous HPA", &o.Before), &o.Before.Account),
 		row(target("HPA with the best target in hindsight", &o.Hindsight), &o.Hindsight.Account),
 	}
 	if o.Measured != nil {

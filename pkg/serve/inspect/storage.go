@@ -89,5 +89,5 @@ func (s *storage) entry(ctx context.Context, name string) (*snapshot.ForecastSna
 }
 
 func noData() error {
-	return apierrors.NewServiceUnavailable("forewarm has no data yet: the first refresh is in progress, try again")
+	return apierrors.NewServiceUnavailable("Forewarm has no data yet: the first refresh is in progress, try again")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// objectiveSummary compares the simulated autoscaler on the served value with the one before.
+// objectiveSummary compares the simulated autoscaler on the served value with the previous HPA.
 func objectiveSummary(o *v1alpha1.Objective, shadow bool) string {
 	switch {
 	case o.Over.Duration <= 0:
@@ -27,8 +27,8 @@ func objectiveSummary(o *v1alpha1.Objective, shadow bool) string {
 	return fmt.Sprintf("In a simulation of %s, %s%s", by, saving(o, shadow), compareWithLastValue(o))
 }
 
-// compareWithLastValue compares the selected candidate with the best autoscaler without a forecast, under the same
-// objective or cost ratio: the last value with headroom of its own. That is fairer than a comparison without headroom.
+// compareWithLastValue compares the selected candidate with the best autoscaler without a forecast, under the same objective or cost
+// ratio: the last value with its own headroom. This is fairer than a comparison without headroom.
 func compareWithLastValue(o *v1alpha1.Objective) string {
 	selected, last := selectedAndLastValue(o)
 	switch {
@@ -36,15 +36,17 @@ func compareWithLastValue(o *v1alpha1.Objective) string {
 		selected.RelativeCost == nil || last.RelativeCost == nil:
 		return ""
 	case o.CostRatio != nil:
-		return fmt.Sprintf(" At this cost ratio the last value with its own headroom leaves %s late at relative "+
-			"cost %s; the selected candidate leaves %s at %s.", lateShare(last.Late), significant(last.RelativeCost),
-			lateShare(selected.Late), significant(selected.RelativeCost))
+		return fmt.Sprintf(" Without a forecast (the last value with its own headroom), %s of the demand would be "+
+			"late at a relative cost of %s. With the selected candidate, %s is expected to be late at a relative "+
+			"cost of %s.", lateShare(last.Late), significant(last.RelativeCost), lateShare(selected.Late),
+			significant(selected.RelativeCost))
 	case !last.MeetsObjective:
-		return fmt.Sprintf(" The last value with its own headroom misses the objective: %s %s at relative cost %s.",
-			lateShare(last.Late), missedText(o), significant(last.RelativeCost))
+		return fmt.Sprintf(" Without a forecast (the last value with its own headroom), the objective would be "+
+			"missed: %s of the demand would be %s at a relative cost of %s.", lateShare(last.Late), missedText(o),
+			significant(last.RelativeCost))
 	}
-	return fmt.Sprintf(" To meet the objective, the last value with its own headroom needs relative cost %s; the "+
-		"selected candidate needs %s.", significant(last.RelativeCost), significant(selected.RelativeCost))
+	return fmt.Sprintf(" Without a forecast (the last value with its own headroom), the same objective would need "+
+		"a relative cost of %s instead of %s.", significant(last.RelativeCost), significant(selected.RelativeCost))
 }
 
 // Smaller differences are not reported: a share of the cost, and of the demand.
@@ -53,20 +55,20 @@ const (
 	smallLate = 0.00005
 )
 
-// saving compares the served value with before; in shadow mode, what the forecast would have saved.
+// saving compares the served value with the previous HPA. In shadow mode, it says what the forecast would have saved.
 func saving(o *v1alpha1.Objective, shadow bool) string {
-	takes, is, end := "takes", "is", "."
+	uses, is, end := "uses", "is", "."
 	if shadow {
-		takes, is, end = "would have taken", "would have been", "; it is not served (serve: Shadow)."
+		uses, is, end = "would have used", "would have been", ". Forewarm does not serve this value (serve: Shadow)."
 	}
 	outcome := "and " + lateSaved(o) + " " + is + " late"
 	if hours := badHoursSaved(o); hours != "" {
 		outcome = "with " + hours
 	}
-	return fmt.Sprintf("Forewarm's value %s than before, %s%s", hoursSaved(o, takes), outcome, end)
+	return fmt.Sprintf("Forewarm %s than the previous HPA, %s%s", hoursSaved(o, uses), outcome, end)
 }
 
-// badHoursSaved compares the bad hours with those before; empty where they are not limited or not known.
+// badHoursSaved compares the bad hours with those of the previous HPA; empty if they are not limited or unknown.
 func badHoursSaved(o *v1alpha1.Objective) string {
 	own, before := o.Served.BadHours, o.Before.BadHours
 	switch {
@@ -78,7 +80,7 @@ func badHoursSaved(o *v1alpha1.Objective) string {
 	return fmt.Sprintf("%s instead of %s", humanize.Plural(int(*own), "bad hour"), humanize.Count(int(*before)))
 }
 
-func hoursSaved(o *v1alpha1.Objective, takes string) string {
+func hoursSaved(o *v1alpha1.Objective, uses string) string {
 	saved, paid := *o.Saved.ReplicaHours, *o.Before.ReplicaHours
 	size := math.Abs(saved)
 	part := ""
@@ -90,9 +92,9 @@ func hoursSaved(o *v1alpha1.Objective, takes string) string {
 		word = "more"
 	}
 	if size <= smallCost*paid {
-		return takes + " no more replica-hours"
+		return uses + " no more replica-hours"
 	}
-	return fmt.Sprintf("%s %s %s replica-hours%s", takes, number(&size), word, part)
+	return fmt.Sprintf("%s %s %s replica-hours%s", uses, number(&size), word, part)
 }
 
 func lateSaved(o *v1alpha1.Objective) string {
@@ -113,7 +115,7 @@ func headroomReason(s objective.AutoscalerReport) string {
 		return ""
 	}
 	own, missed := s.Curve.At(s.Headroom), objective.Goal{BadHours: s.BadHours}.Limited()
-	return fmt.Sprintf("With headroom %s, %s of the demand is expected to be %s at relative cost %s%s%s.",
+	return fmt.Sprintf("With headroom %s, %s of the demand is expected to be %s, at a relative cost of %s.%s%s",
 		significant(&s.Headroom), humanize.LateShare(s.ExpectedLate), missed, significant(finite(&own.RelativeCost)),
 		neighbour(s, -1), neighbour(s, 1))
 }
@@ -127,7 +129,8 @@ func neighbour(s objective.AutoscalerReport, direction float64) string {
 		if d := direction * (p.Multiplier - s.Headroom); d >= least && d < distance && finite(&p.Late) != nil {
 			distance = d
 			late, cost := humanize.LateShare(p.Late), significant(finite(&p.RelativeCost))
-			words = fmt.Sprintf("; with %s, %s at %s", significant(&p.Multiplier), late, cost)
+			words = fmt.Sprintf(" With headroom %s, it would be %s at a cost of %s.", significant(&p.Multiplier),
+				late, cost)
 		}
 	}
 	return words

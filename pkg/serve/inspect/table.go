@@ -13,12 +13,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-const objectiveDescription = "The quantile to serve, the share of the demand that may be late, or the cost ratio (20×)."
+const objectiveDescription = "The quantile to serve, the share of the demand that may be late or in bad hours, or the cost ratio (20×)."
 
-// columns are those of "kubectl get outlooks"; the ones of priority 1 appear with -o wide.
+// columns are the columns of "kubectl get outlooks". Columns of priority 1 appear with -o wide.
 var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A constant table.
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the Forecast."},
-	{Name: "Now", Type: "string", Description: "The demand observed now."},
+	{Name: "Now", Type: "string", Description: "The demand that is observed now."},
 	{Name: "Served", Type: "string", Description: "The value that the metrics APIs serve."},
 	{Name: "Objective", Type: "string", Description: objectiveDescription},
 	{
@@ -26,26 +26,35 @@ var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A con
 		Type:        "string",
 		Description: "The share of the demand that was late over the budget's period; ! if the objective is missed.",
 	},
-	{Name: "Lead", Type: "string", Description: "The lead time: from more replicas to ready."},
+	{
+		Name:        "Lead",
+		Type:        "string",
+		Description: "The lead time: the time from a request for more replicas until they are ready.",
+	},
 	{Name: "Model", Type: "string", Description: "The selected candidate, or the fallback."},
 	{
-		Name:        "Skill",
-		Type:        "string",
-		Description: "How much less loss the selected candidate has than the last value: cost under an objective, else pinball loss.",
+		Name: "Skill",
+		Type: "string",
+		Description: "How much lower the loss of the selected candidate is than the loss of the last value. With an objective, the loss " +
+			"is the cost; otherwise, it is the pinball loss.",
 	},
-	{Name: "Coverage", Type: "string", Description: "The share of past window peaks within the served quantile."},
+	{
+		Name:        "Coverage",
+		Type:        "string",
+		Description: "The share of past window peaks that were within the served quantile.",
+	},
 	{Name: "State", Type: "string", Description: "Ready, Warming, FallingBack, Stale, Pending or Invalid."},
 	{Name: "Data Age", Type: "string", Description: "The age of the newest sample."},
-	{Name: "Age", Type: "string", Description: "The age of the Forecast; unknown of a file."},
+	{Name: "Age", Type: "string", Description: "The age of the Forecast; unknown for a Forecast from a file."},
 	{Name: "Window", Type: "string", Priority: 1, Description: "The lead window, over which demand is forecast."},
 	{
 		Name:        "Headroom",
 		Type:        "string",
 		Priority:    1,
-		Description: "The headroom multiplier: the multiple of the spread.",
+		Description: "The headroom multiplier, as a multiple of the spread.",
 	},
 	{Name: "Unit", Type: "string", Priority: 1, Description: "The unit of the demand."},
-	{Name: "Reason", Type: "string", Priority: 1, Description: "Why this value, or none, is served."},
+	{Name: "Reason", Type: "string", Priority: 1, Description: "Why Forewarm serves this value, or no value."},
 }
 
 // ConvertToTable is what kubectl prints.
@@ -65,7 +74,7 @@ func (s *storage) ConvertToTable(_ context.Context, object, options runtime.Obje
 			table.Rows[i] = row(&o.Items[i], now)
 		}
 	default:
-		return nil, fmt.Errorf("no table for %T", object)
+		return nil, fmt.Errorf("cannot print %T as a table", object)
 	}
 	return table, nil
 }

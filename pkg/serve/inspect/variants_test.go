@@ -16,7 +16,7 @@ func TestVariantsAreShown(t *testing.T) {
 		{Name: "spot<b>", Capacity: 128, Value: 256, Starting: 128, Limited: true},
 	}
 	page := browse(t, snapshottest.Store(e), "llama", "page").Body.String()
-	says(t, page, "Variants", "spot&lt;b&gt;", "256", "some find no node: the others have the rest")
+	says(t, page, "Variants", "spot&lt;b&gt;", "256", "some replicas have no node; the other variants serve the rest")
 	got := inspect.Outlook(e, snapshottest.Now()).Status.Variants
 	if len(got) != 2 || got[0].Replicas != 2 || got[1].Replicas != 2 || got[1].Starting != 128 || !got[1].Limited {
 		t.Errorf("%+v", got)

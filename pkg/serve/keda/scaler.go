@@ -66,7 +66,7 @@ func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*
 		return nil, err
 	}
 	if name := request.GetMetricName(); name != t.forecast.Name {
-		return nil, status.Errorf(codes.InvalidArgument, "metric %.64q: the only metric of this trigger is %q", name,
+		return nil, status.Errorf(codes.InvalidArgument, "unknown metric %.64q: the metric of this trigger is %q", name,
 			t.forecast.Name)
 	}
 	entry, err := findEntry(s.snapshots.Load(), t.forecast)
@@ -86,13 +86,13 @@ func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*
 func findEntry(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.ForecastSnapshot, error) {
 	if newest == nil {
 		return nil, status.Error(codes.Unavailable,
-			"forewarm has no data yet: the first refresh is in progress, try again")
+			"Forewarm has no data yet: the first refresh is in progress, try again")
 	}
 	if entry := newest.Get(key); entry != nil {
 		return entry, nil
 	}
 	return nil, status.Errorf(codes.NotFound,
-		"there is no forecast %s in namespace %s, see kubectl get forecasts -n %[2]s", key.Name, key.Namespace)
+		"there is no Forecast %s in namespace %s: see kubectl get forecasts -n %[2]s", key.Name, key.Namespace)
 }
 
 // statusError is why a Forecast has no value: InvalidArgument for a selection that is wrong, Unavailable for all else,

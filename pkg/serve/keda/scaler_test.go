@@ -224,7 +224,7 @@ func TestNoNamespaceIsCrossed(t *testing.T) {
 	checkError(t, err, codes.NotFound, "namespace inference")
 	for _, name := range []string{"other/secret", "../other/secret", "other%2Fsecret", "/secret", "secret ", "other\x00secret"} {
 		_, err = value(t, client, ref("forecast", name))
-		checkError(t, err, codes.InvalidArgument, "is not a name")
+		checkError(t, err, codes.InvalidArgument, "is not a valid name")
 	}
 	_, err = value(t, client, ref("forecast", "secret", "namespace", "other"))
 	checkError(t, err, codes.InvalidArgument, `unknown key "namespace"`)
@@ -368,23 +368,23 @@ func TestAMissingForecastHasASpecIfTheTriggerHasATarget(t *testing.T) {
 			value codes.Code // Of GetMetrics and IsActive.
 			words string     // Of every error.
 		}{
-			{"a target", []string{"target", "40"}, 40, codes.OK, codes.NotFound, "there is no forecast gone in namespace inference"},
-			{"a fraction", []string{"target", "250m"}, 0.25, codes.OK, codes.NotFound, "there is no forecast gone"},
-			{"a target and a variant", []string{"target", "40", "variant", "spot"}, 40, codes.OK, codes.NotFound, "there is no forecast gone"},
+			{"a target", []string{"target", "40"}, 40, codes.OK, codes.NotFound, "there is no Forecast gone in namespace inference"},
+			{"a fraction", []string{"target", "250m"}, 0.25, codes.OK, codes.NotFound, "there is no Forecast gone"},
+			{"a target and a variant", []string{"target", "40", "variant", "spot"}, 40, codes.OK, codes.NotFound, "there is no Forecast gone"},
 			{
 				"a target, a quantile and a horizon",
 				[]string{"target", "40", "quantile", "0.99", "horizon", "5m"},
 				40, codes.OK,
-				codes.NotFound, "there is no forecast gone",
+				codes.NotFound, "there is no Forecast gone",
 			},
 			{
 				"a target and an activation",
 				[]string{"target", "40", "activation", "4"},
 				40, codes.OK, codes.NotFound,
-				"there is no forecast gone",
+				"there is no Forecast gone",
 			},
-			{"no target", nil, 0, codes.NotFound, codes.NotFound, "there is no forecast gone in namespace inference"},
-			{"a variant without a target", []string{"variant", "spot"}, 0, codes.NotFound, codes.NotFound, "there is no forecast gone"},
+			{"no target", nil, 0, codes.NotFound, codes.NotFound, "there is no Forecast gone in namespace inference"},
+			{"a variant without a target", []string{"variant", "spot"}, 0, codes.NotFound, codes.NotFound, "there is no Forecast gone"},
 			{"a target of 0", []string{"target", "0"}, 0, codes.InvalidArgument, codes.InvalidArgument, "less than a thousandth"},
 			{
 				"a target that is no quantity",
@@ -392,7 +392,7 @@ func TestAMissingForecastHasASpecIfTheTriggerHasATarget(t *testing.T) {
 				0, codes.InvalidArgument, codes.InvalidArgument,
 				"is not a quantity",
 			},
-			{"a negative target", []string{"target", "-40"}, 0, codes.InvalidArgument, codes.InvalidArgument, "is not from 0"},
+			{"a negative target", []string{"target", "-40"}, 0, codes.InvalidArgument, codes.InvalidArgument, "is not between 0"},
 			{
 				"a target and an unknown key",
 				[]string{"target", "40", "zone", "a"},

@@ -232,7 +232,7 @@ func TestTheSpecOfAMissingForecastIsPushed(t *testing.T) {
 		snapshots.Publish(snapshottest.Snapshot())
 		scaler := keda.New(snapshots, snapshottest.Now)
 		err := scaler.StreamMetricSpec(ref("forecast", "ready"), &sink[pb.GetMetricSpecResponse]{ctx: t.Context()})
-		checkError(t, err, codes.NotFound, "there is no forecast ready")
+		checkError(t, err, codes.NotFound, "there is no Forecast ready")
 		ctx, cancel := context.WithCancel(t.Context())
 		stream := &sink[pb.GetMetricSpecResponse]{ctx: ctx}
 		ended := make(chan error, 1)

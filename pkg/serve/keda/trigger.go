@@ -19,7 +19,7 @@ import (
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
-// The keys of a trigger's metadata, beside those of a selection.
+// The keys of a trigger's metadata, in addition to the keys of a selection.
 const (
 	keyForecast   = "forecast"
 	keyTarget     = "target"
@@ -50,7 +50,7 @@ func parseTrigger(ref *pb.ScaledObjectRef) (trigger, error) {
 		}
 	}
 	if t.forecast.Namespace == "" {
-		note(errors.New("the request has no namespace: it is that of the ScaledObject"))
+		note(errors.New("the request has no namespace: it must be the namespace of the ScaledObject"))
 	}
 	note(checkName(t.forecast.Name))
 	var err error
@@ -78,12 +78,12 @@ func CheckTrigger(namespace, name string, metadata map[string]string) error {
 }
 
 func checkName(name string) error {
-	const advice = "write the name of a Forecast in the ScaledObject's own namespace, for example llama-inflight"
+	const advice = "write the name of a Forecast in the namespace of the ScaledObject, for example llama-inflight"
 	switch {
 	case name == "":
-		return errors.New(keyForecast + " is missing, " + advice)
+		return errors.New(keyForecast + " is missing: " + advice)
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
-		return fmt.Errorf("%s=%.64q is not a name, %s", keyForecast, name, advice)
+		return fmt.Errorf("%s=%.64q is not a valid name: %s", keyForecast, name, advice)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func parseTarget(text string) (float64, error) {
 	target, err := parseQuantity(keyTarget, text)
 	if err == nil && target == 0 {
 		return 0, fmt.Errorf(
-			"%s=%.64q is less than a thousandth, write the demand that one replica serves, for example 64", keyTarget,
+			"%s=%.64q is less than a thousandth: write the demand that one replica serves, for example 64", keyTarget,
 			text,
 		)
 	}
@@ -130,7 +130,7 @@ func selectionError(asked map[string]string) error {
 		unknown = slices.DeleteFunc(unknown, func(key string) bool { return slices.Contains(valid, key) })
 		all := slices.Sorted(slices.Values(append(valid, ownKeys()...)))
 		problems = append(problems,
-			fmt.Errorf("unknown key %s, valid keys are %s", quoteSome(unknown), strings.Join(all, ", ")))
+			fmt.Errorf("unknown key %s: valid keys are %s", quoteSome(unknown), strings.Join(all, ", ")))
 	}
 	lines := make([]string, len(problems))
 	for i, err := range problems {
@@ -139,7 +139,7 @@ func selectionError(asked map[string]string) error {
 	return errors.New(strings.Join(lines, "; "))
 }
 
-// quoteSome quotes the first of many keys: an error must stay readable, and fit into a header.
+// quoteSome quotes only the first of many keys, so that an error stays readable and fits into a header.
 func quoteSome(keys []string) string {
 	const shown = 4
 	quoted := make([]string, 0, shown)
@@ -153,7 +153,7 @@ func quoteSome(keys []string) string {
 	return text
 }
 
-// replicaTarget is the demand that one replica serves: the trigger's own target, else the Forecast's.
+// replicaTarget is the demand that one replica serves: the trigger's own target or, without one, the Forecast's target.
 //
 // The trigger's own target needs no Forecast. KEDA requests metrics only for the specs that it has received, and only
 // failed requests for metrics count for a fallback (kedacore/keda#8056): if a missing Forecast had no spec, the fallback would
@@ -174,15 +174,15 @@ func (t *trigger) replicaTarget(newest *snapshot.Snapshot) (float64, error) {
 		return 0, status.Errorf(codes.Unavailable, "forecast %s: %s", t.forecast, entry.ReadyMessage())
 	case entry.Settings.Target != 0:
 		return 0, status.Errorf(codes.InvalidArgument,
-			"forecast %s: scaling.target %g is not from "+
-				"0.001 to %.3g: use another unit for the demand", t.forecast, entry.Settings.Target, float64(hpa.MaxValue))
+			"forecast %s: scaling.target %g is not between "+
+				"0.001 and %.3g: use another unit for the demand", t.forecast, entry.Settings.Target, float64(hpa.MaxValue))
 	}
 	return 0, status.Errorf(codes.InvalidArgument,
 		"forecast %s does not specify the demand that one replica serves: set %s in the trigger's "+
 			"metadata, or scaling.target in the Forecast", t.forecast, keyTarget)
 }
 
-// capacityOf is what a replica sustains: of a variant or, for no name, of the Forecast.
+// capacityOf is what a replica of a variant sustains or, without a name, a replica of the Forecast.
 func capacityOf(entry *snapshot.ForecastSnapshot, variant string) float64 {
 	for i := range entry.Parts {
 		if entry.Parts[i].Name == variant {
@@ -192,16 +192,16 @@ func capacityOf(entry *snapshot.ForecastSnapshot, variant string) float64 {
 	return entry.Settings.Target
 }
 
-// checkCarriable refuses a value that no metric can have, see [hpa.Milli].
+// checkCarriable rejects a value that no metric can have, see [hpa.Milli].
 func checkCarriable(value float64) error {
 	if _, ok := hpa.Milli(value); ok {
 		return nil
 	}
-	return fmt.Errorf("value %g cannot be a metric: want 0 to %.3g, use a larger unit for the demand",
+	return fmt.Errorf("value %g cannot be a metric: expected 0 to %.3g, use a larger unit for the demand",
 		value, float64(hpa.MaxValue))
 }
 
-// ceilThousandths rounds a demand up to the metric's resolution, so that it never asks for less than the forecast.
+// ceilThousandths rounds a demand up to the metric's resolution, so that it is never lower than the forecast.
 func ceilThousandths(demand float64) float64 { return math.Ceil(demand*1000) / 1000 }
 
 // ceilWhole rounds up for the integer fields of old KEDA versions.
@@ -215,7 +215,7 @@ func parseQuantity(key, text string) (float64, error) {
 	}
 	value := math.Round(q.AsApproximateFloat64()*1000) / 1000
 	if !(value >= 0 && value < hpa.MaxValue) {
-		return 0, fmt.Errorf("%s=%.64q is not from 0 to %.3g, write for example 64, 0.5 or 4k", key, text,
+		return 0, fmt.Errorf("%s=%.64q is not between 0 and %.3g: write for example 64, 0.5 or 4k", key, text,
 			float64(hpa.MaxValue))
 	}
 	return value, nil

@@ -28,7 +28,7 @@ func TestATriggerOfAVariant(t *testing.T) {
 		t.Errorf("%v (%v), want a target of 128", spec, err)
 	}
 	_, err = value(t, client, ref("forecast", "ready", "variant", "spott"))
-	checkError(t, err, codes.InvalidArgument, `variant="spott" is unknown: valid are own, spot`)
+	checkError(t, err, codes.InvalidArgument, `variant="spott" is unknown: valid names are own, spot`)
 	_, err = value(t, client, ref("forecast", "ready", "variant", "spot", "late", "0.01"))
-	checkError(t, err, codes.InvalidArgument, "variant goes with no other key")
+	checkError(t, err, codes.InvalidArgument, "variant cannot be combined with other keys")
 }

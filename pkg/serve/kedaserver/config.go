@@ -46,12 +46,12 @@ func (c *Config) OwnCertificates() bool {
 // encrypted reports whether the server uses TLS.
 func (c *Config) encrypted() bool { return c.hasFiles() || c.OwnCertificates() }
 
-// Validate returns every problem at once, those of the files' contents too.
+// Validate returns all problems, including problems with the contents of the files.
 func (c *Config) Validate() error {
 	if !c.Enabled() {
 		if c.hasFiles() || c.Plaintext {
-			return errors.New("the options of KEDA's scaler have no effect without its address: " +
-				"write for example --keda-address=:9090")
+			return errors.New("the options of KEDA's scaler have no effect without an address: " +
+				"set for example --keda-address=:9090")
 		}
 		return nil
 	}
@@ -63,13 +63,13 @@ func (c *Config) Validate() error {
 	switch {
 	case c.hasFiles() && c.Plaintext:
 		problems = append(problems,
-			errors.New("--keda-plaintext contradicts the certificates of --keda-*-file: keep one"))
+			errors.New("--keda-plaintext and the certificates of --keda-*-file exclude each other: keep one"))
 	case c.hasFiles():
 		problems = append(problems, c.checkFiles())
 	case c.OwnCertificates():
 	case err == nil && !c.Plaintext && !isLoopback(host):
 		problems = append(problems,
-			fmt.Errorf("--keda-address %s without TLS lets others read the demand of every namespace: "+
+			fmt.Errorf("--keda-address %s without TLS lets any client read the demand of every namespace: "+
 				"set --keda-tls-cert-file, --keda-tls-private-key-file and --keda-client-ca-file, or serve on "+
 				"127.0.0.1, or allow it with --keda-plaintext", c.Address))
 	}
@@ -111,7 +111,7 @@ func (c *Config) checkFiles() error {
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf(
-			"mutual TLS for KEDA's scaler needs a certificate, its key and its clients' certificate authority: set %s",
+			"mutual TLS for KEDA's scaler needs a certificate, its key and the certificate authority of its clients: set %s",
 			strings.Join(missing, " and "),
 		)
 	}
@@ -125,7 +125,7 @@ func (c *Config) checkFiles() error {
 		problems = append(problems, fmt.Errorf("--keda-client-ca-file: %w", err))
 	case !x509.NewCertPool().AppendCertsFromPEM(bundle):
 		problems = append(problems,
-			fmt.Errorf("--keda-client-ca-file %s: the file has no certificate in PEM form", c.ClientCAFile))
+			fmt.Errorf("--keda-client-ca-file %s: the file contains no certificate in PEM format", c.ClientCAFile))
 	}
 	return errors.Join(problems...)
 }

@@ -49,7 +49,7 @@ func TestConfig(t *testing.T) {
 		{"plain without an address", kedaserver.Config{Plaintext: true}, []string{"no effect"}},
 		{
 			"a contradiction", at(":9090", contradictory),
-			[]string{"--keda-plaintext contradicts"},
+			[]string{"--keda-plaintext and the certificates"},
 		},
 		{
 			"the certificate alone",
@@ -59,7 +59,7 @@ func TestConfig(t *testing.T) {
 		{"no such files, and no port", at(":x", none), []string{"none", "nowhere", "HOST:PORT"}},
 		{
 			"the wrong files", at(":9090", wrong),
-			[]string{"--keda-tls-cert-file", "has no certificate in PEM"},
+			[]string{"--keda-tls-cert-file", "contains no certificate in PEM"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func limitStreams() tap.ServerInHandle {
 	return func(ctx context.Context, _ *tap.Info) (context.Context, error) {
 		if open.Add(1) > maxStreams {
 			open.Add(-1)
-			return nil, status.Error(codes.ResourceExhausted, "too many open streams: forewarm accepts 8704")
+			return nil, status.Error(codes.ResourceExhausted, "too many open streams: Forewarm accepts 8704")
 		}
 		context.AfterFunc(ctx, func() { open.Add(-1) })
 		return ctx, nil
@@ -75,7 +75,7 @@ func limitStreams() tap.ServerInHandle {
 func (s *Server) recovered(ctx context.Context, fault any) error {
 	s.log.ErrorContext(ctx, "a request of KEDA panicked", slog.Any("fault", fault),
 		slog.String("stack", string(debug.Stack())))
-	return status.Error(codes.Internal, "forewarm failed at this request: see its log")
+	return status.Error(codes.Internal, "Forewarm failed to handle this request: see its log")
 }
 
 // endStreamsWith ends streams with the server's context and without an error: KEDA then reopens them after two seconds, and

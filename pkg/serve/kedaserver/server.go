@@ -157,7 +157,7 @@ func openCertificates(c Config) (*certificates, error) {
 	base := &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		ClientAuth: tls.RequireAndVerifyClientCert,
-		// Nobody is trusted while the authority is unknown; without a pool the machine's authorities would be.
+		// No client is trusted while the authority is unknown. Without a pool, the authorities of the machine would be trusted.
 		ClientCAs:  x509.NewCertPool(),
 		NextProtos: []string{"h2"},
 		// A resumed session would skip the check of the client's certificate against the current authorities.

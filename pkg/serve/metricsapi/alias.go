@@ -36,7 +36,7 @@ func (p *Provider) lookUpExternal(key snapshot.Key, selector labels.Selector) (s
 		return p.lookUp(key, selector)
 	}
 	missing := apierrors.NewNotFound(forecasts(), key.Name)
-	missing.ErrStatus.Message = fmt.Sprintf("no Forecast of the namespace exposes %s; %s", alias, listAliases(exposing))
+	missing.ErrStatus.Message = fmt.Sprintf("no Forecast in the namespace exposes %s; %s", alias, listAliases(exposing))
 	return servedMetric{}, missing
 }
 
@@ -55,7 +55,7 @@ func (p *Provider) answerExposed(entry *snapshot.ForecastSnapshot, view map[stri
 	return out, err
 }
 
-// listAliases names the aliases of a metric, and what to do where none of them is asked for.
+// listAliases lists the aliases of a metric, and says how to select one.
 func listAliases(exposing []*snapshot.ForecastSnapshot) string {
 	const most = 5
 	var names []string
@@ -65,6 +65,6 @@ func listAliases(exposing []*snapshot.ForecastSnapshot) string {
 	if more := len(exposing) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	return "exposed are " + strings.Join(names, ", ") +
-		": select exactly the labels of one, or expose the sum that is asked for by a Forecast of its own"
+	return "the exposed metrics are " + strings.Join(names, ", ") +
+		": select exactly the labels of one of them, or create another Forecast that exposes the requested sum"
 }

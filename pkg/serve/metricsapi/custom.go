@@ -43,7 +43,7 @@ func (p *Provider) GetMetricBySelector(
 	}
 	if objects != nil && !objects.Empty() {
 		return nil, apierrors.NewBadRequest(
-			"Forecasts are not selected by label here: name one, or leave labelSelector out for all of the namespace")
+			"labelSelector is not supported here: name one Forecast, or omit labelSelector to get all of the namespace")
 	}
 	selection, err := parseSelector(metric)
 	if err != nil {
@@ -81,7 +81,7 @@ func checkInfo(info provider.CustomMetricInfo) error {
 		return apierrors.NewBadRequest("Forecasts are namespaced: use /namespaces/NAMESPACE/")
 	case info.Metric != MetricDemand:
 		return apierrors.NewBadRequest(
-			fmt.Sprintf("a Forecast has no metric %.64q, the only one is %q", info.Metric, MetricDemand))
+			fmt.Sprintf("a Forecast has no metric %.64q: its only metric is %q", info.Metric, MetricDemand))
 	}
 	return nil
 }

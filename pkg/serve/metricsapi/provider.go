@@ -76,7 +76,7 @@ func served(
 	}
 	milli, ok := hpa.Milli(answer.Value)
 	if !ok {
-		return servedMetric{}, statusError(entry.Key, fmt.Errorf("value %g cannot be a metric: want 0 to %.3g, "+
+		return servedMetric{}, statusError(entry.Key, fmt.Errorf("value %g cannot be a metric: expected 0 to %.3g, "+
 			"use a larger unit for the demand", answer.Value, float64(hpa.MaxValue)))
 	}
 	return servedMetric{
@@ -110,7 +110,7 @@ func statusError(key snapshot.Key, err error) error {
 }
 
 func noData() error {
-	return apierrors.NewServiceUnavailable("forewarm has no data yet: the first refresh is in progress, try again")
+	return apierrors.NewServiceUnavailable("Forewarm has no data yet: the first refresh is in progress, try again")
 }
 
 // forecasts is the resource of Forecast objects in the custom metrics API.

@@ -138,7 +138,7 @@ func checkStatus(t *testing.T, err error, code int32, words []string) {
 func TestNothingSelectable(t *testing.T) {
 	_, err := everyState().GetExternalMetric(
 		t.Context(), "inference", labels.Nothing(), provider.ExternalMetricInfo{Metric: "ready"})
-	checkStatus(t, err, http.StatusBadRequest, []string{"selects nothing"})
+	checkStatus(t, err, http.StatusBadRequest, []string{"matches nothing"})
 }
 
 func TestEmptyBoardIsUnavailable(t *testing.T) {

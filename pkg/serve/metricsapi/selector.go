@@ -36,7 +36,7 @@ func selectorPairs(selector labels.Selector) (map[string]string, error) {
 	}
 	requirements, selectable := selector.Requirements()
 	if !selectable {
-		return nil, fmt.Errorf("%w: it selects nothing", decide.ErrSelector)
+		return nil, fmt.Errorf("%w: the selector matches nothing", decide.ErrSelector)
 	}
 	out := make(map[string]string, len(requirements))
 	for i := range requirements {
@@ -45,7 +45,8 @@ func selectorPairs(selector labels.Selector) (map[string]string, error) {
 			return nil, err
 		}
 		if other, twice := out[key]; twice && other != value {
-			return nil, fmt.Errorf("%w: %.64s is both %.64q and %.64q", decide.ErrSelector, key, other, value)
+			return nil, fmt.Errorf("%w: label %.64s has two values (%.64q, %.64q): keep one", decide.ErrSelector, key, other,
+				value)
 		}
 		out[key] = value
 	}
@@ -58,6 +59,6 @@ func requirementPair(r *labels.Requirement) (key, value string, err error) {
 	if len(values) == 1 && slices.Contains(one, r.Operator()) {
 		return r.Key(), values[0], nil
 	}
-	return "", "", fmt.Errorf("%w: %.128q does not select a single value, write for example quantile=0.95 "+
+	return "", "", fmt.Errorf("%w: %.128q does not select a single value: write for example quantile=0.95 "+
 		"(matchLabels)", decide.ErrSelector, r.String())
 }

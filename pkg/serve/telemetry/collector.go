@@ -1,5 +1,5 @@
 // Package telemetry serves the newest snapshot as Prometheus metrics: observed, forecast and served demand, the age of
-// the data, the models' scores, and the refresh loop. An unknown number is left out; it is never NaN or 0.
+// the data, the models' scores, and the refresh loop. If a number is unknown, its metric is absent instead of NaN or 0.
 package telemetry
 
 import (
@@ -22,12 +22,12 @@ var _ prometheus.Collector = (*Collector)(nil)
 type Collector struct {
 	snapshots *snapshot.Store
 	now       func() time.Time
-	// common are the conditions that all Forecasts have.
+	// common returns the conditions that all Forecasts have.
 	common func() []snapshot.Condition
 }
 
-// New returns a collector over the store; the age of data is measured by now. The conditions that common returns are added to
-// those of each Forecast; nil for none.
+// New returns a collector for the store, which computes the age of data with now. It adds the conditions that common returns to the
+// conditions of each Forecast; common may be nil.
 func New(snapshots *snapshot.Store, now func() time.Time, common func() []snapshot.Condition) *Collector {
 	if common == nil {
 		common = func() []snapshot.Condition { return nil }
@@ -42,7 +42,7 @@ func (*Collector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends the metrics of the newest snapshot; none before the first.
+// Collect sends the metrics of the newest snapshot. It sends nothing before the first snapshot.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	newest := c.snapshots.Load()
 	if newest == nil {
@@ -137,7 +137,7 @@ func collectWindows(out chan<- prometheus.Metric, windows []windowpeak.Window, l
 	}
 }
 
-// oneIf is a truth as Prometheus has it.
+// oneIf converts a bool to the value of a gauge.
 func oneIf(is bool) float64 {
 	if is {
 		return 1
@@ -161,7 +161,7 @@ func total(out chan<- prometheus.Metric, d *prometheus.Desc, value float64, labe
 	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, value, labels...)
 }
 
-// collectObjective sends the state of an objective; nothing if the Forecast has none that is calibrated.
+// collectObjective sends the state of an objective. It sends nothing if the Forecast has no calibrated objective.
 func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels []string) {
 	if r == nil {
 		return
@@ -195,8 +195,7 @@ func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels 
 	collectSimulated(out, r.Hindsight.Account, labels[0], labels[1], snapshot.PolicyHindsight)
 }
 
-// collectLateness sends the share of the demand that may be late, and whether the objective is met; a cost ratio has
-// neither.
+// collectLateness sends the share of the demand that may be late, and whether the objective is met. A cost ratio has neither.
 func collectLateness(out chan<- prometheus.Metric, r *objective.Report, labels []string) {
 	limit := objectiveLate
 	if r.BadHours {
@@ -217,7 +216,7 @@ func collectLateness(out chan<- prometheus.Metric, r *objective.Report, labels [
 	}
 }
 
-// collectSpending sends what the simulated autoscalers have taken, and its cost where there is a price.
+// collectSpending sends the replica time of the simulated autoscalers, and its cost if there is a price.
 func collectSpending(out chan<- prometheus.Metric, all []snapshot.Usage, labels []string) {
 	for _, s := range all {
 		by := []string{labels[0], labels[1], s.Policy, s.Variant}

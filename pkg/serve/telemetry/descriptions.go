@@ -18,127 +18,135 @@ var allStates = []snapshot.State{ //nolint:gochecknoglobals // A constant table.
 //
 //nolint:gochecknoglobals // Constant tables.
 var (
-	forecastDemand = perForecast("forecast_value",
-		"Quantile of that level of the maximum of demand from now to the horizon (seconds), by the selected "+
-			"candidate, in the demand's unit.", "level", "horizon")
-	observedDemand = perForecast("observed_value", "Demand observed now, in its own unit.")
+	forecastDemand = perForecast("forecast_value", "Quantile of the highest demand between now and the horizon "+
+		"(in seconds), as forecast by the selected candidate, in the demand's unit. The label level is the "+
+		"quantile.", "level", "horizon")
+	observedDemand = perForecast("observed_value", "Demand that is observed now, in its own unit.")
 	servedDemand   = perForecast("served_value",
-		"Value that the metrics APIs serve now, in the demand's unit; absent while no value is served.")
-	servedVariant = perForecast("served_variant_value",
-		"Part of a variant that the metrics APIs serve now, in the demand's unit; absent without variants.", "variant")
-	dataAge    = perForecast("data_age_seconds", "Age of the newest sample.")
-	leadTime   = perForecast("lead_time_seconds", "Lead time: from more replicas to ready.")
-	leadWindow = perForecast("lead_window_seconds",
-		"Lead window, over which demand is forecast: lead time (with an objective the median start), HPA sync period, "+
-			"one step and metric lag.")
-	skill = perForecast("skill_ratio",
-		"Skill: 1 minus the selected candidate's loss over the last value's loss. The loss is the cost under an "+
-			"objective, else the pinball loss. Above 0 is better than the last value.")
+		"Value that the metrics APIs serve now, in the demand's unit. Absent while no value is served.")
+	servedVariant = perForecast("served_variant_value", "Part of the value that the metrics APIs serve now for a "+
+		"variant, in the demand's unit. Absent without variants.", "variant")
+	dataAge  = perForecast("data_age_seconds", "Age of the newest sample.")
+	leadTime = perForecast("lead_time_seconds", "Lead time: the time from a request for more replicas until they "+
+		"are ready.")
+	leadWindow = perForecast("lead_window_seconds", "Lead window, over which demand is forecast. It is the sum of "+
+		"the lead time (with an objective, the median start time), the HPA sync period, one step and the metric "+
+		"lag.")
+	skill = perForecast("skill_ratio", "Skill: 1 minus the ratio of the selected candidate's loss to the loss of "+
+		"the last value. With an objective, the loss is the cost; otherwise, it is the pinball loss. A skill "+
+		"above 0 is better than the last value.")
 	coverage = perForecast("coverage_ratio",
-		"Coverage: share of past lead windows whose maximum was at most the served quantile.")
+		"Coverage: share of past lead windows whose highest demand was at most the served quantile.")
 	fallbacks = perForecast("fallback_steps_total",
-		"Steps served by the running maximum because the newest samples were missing.")
+		"Number of steps in which Forewarm served the running maximum because the newest samples were missing.")
 	forecastShadow = perForecast("forecast_shadow",
-		"1 for a Forecast in shadow mode, whose forecasts are not served, 0 for the others.")
+		"1 if the Forecast is in shadow mode, in which its forecasts are not served, otherwise 0.")
 	forecastUnused = perForecast(
 		"forecast_unused",
-		"1 for a Forecast that no HorizontalPodAutoscaler and no ScaledObject reads, 0 for the others and where they cannot be read.",
+		"1 if no HorizontalPodAutoscaler and no ScaledObject reads the Forecast, otherwise 0. Also 0 if Forewarm cannot read these objects.",
 	)
-	forecastState = perForecast("forecast_state", "1 for the state that the Forecast is in, 0 for the others.",
+	forecastState = perForecast("forecast_state", "1 for the current state of the Forecast, 0 for the other states.",
 		"state")
-	forecastCondition = perForecast("forecast_condition",
-		"1 while the condition of that type is True, 0 while it is False; absent while the Forecast does not have it.",
-		"type")
+	forecastCondition = perForecast("forecast_condition", "1 while the condition of this type is True, 0 while it "+
+		"is False. Absent while the Forecast does not have the condition.", "type")
 	candidateLoss = perForecast("candidate_loss_value",
 		"Trailing mean pinball loss of a candidate at the served quantile.", "model")
-	candidateSelected = perForecast("candidate_selected", "1 for the selected candidate, 0 for the others.", "model")
+	candidateSelected = perForecast(
+		"candidate_selected",
+		"1 for the selected candidate, 0 for the other candidates.",
+		"model",
+	)
 
 	objectiveLate = perForecast(
 		"objective_late_ratio",
-		"Share of the demand that may be late, by the objective; absent with a cost ratio, and with an objective by bad hours.",
+		"Share of the demand that the objective allows to be late. Absent with a cost ratio, and with an objective for bad hours.",
 	)
 	objectiveBadHours = perForecast(
 		"objective_bad_hour_ratio",
-		"Share of the demand that may arrive in bad hours, by the objective; absent without such an objective. In a bad hour more "+
+		"Share of the demand that the objective allows to arrive in bad hours. Absent without such an objective. In a bad hour, more "+
 			"than a tenth of the demand waits longer than the objective's wait.",
 	)
 	badHourLate = perForecast(
 		"bad_hour_late_ratio",
-		"Share of the demand that was late in each of the three worst hours of the budget's period, by the UTC hour in which it begins.",
+		"Share of the demand that was late in each of the three worst hours of the budget's period. The label hour is the start of the "+
+			"hour in UTC.",
 		"hour",
 	)
-	objectiveMet = perForecast("objective_met",
-		"1 while no more than the lateness budget is spent, 0 while more is; absent while there is too little "+
-			"history, and with a cost ratio.")
+	objectiveMet = perForecast("objective_met", "1 while the lateness is within the budget, 0 while the budget is "+
+		"overspent. Absent while there is too little history, and with a cost ratio.")
 	budgetAllowed = perForecast(
 		"objective_budget_allowed_replica_seconds",
-		"Budget: the demand that may be late (or arrive in bad hours, where the objective limits these) over the budget's period, "+
-			"or over what has passed of it, in replica time; absent with a cost ratio.",
+		"Budget: the demand that may be late over the budget's period, or over the part of the period that is known, in replica time. "+
+			"If the objective limits bad hours, the demand that may arrive in bad hours. Absent with a cost ratio.",
 	)
 	budgetSpent = perForecast(
 		"objective_budget_spent_replica_seconds",
-		"What of the budget is spent: the demand that was late, or arrived in bad hours, in the simulated autoscaler, in replica time.",
+		"Spent part of the budget: the demand that was late, or arrived in bad hours, in the simulated autoscaler, in replica time.",
 	)
-	burnRate = perForecast("objective_burn_rate",
-		"Lateness of the last hour (1h) and of the last six (6h) as a multiple of the objective; at 1, the budget "+
-			"is spent at the end of its period.", "window")
-	headroomMultiplier = perForecast("headroom_multiplier",
-		"Headroom multiplier k: what is served above the median of the window peak, as a multiple of its spread.")
+	burnRate = perForecast("objective_burn_rate", "Lateness of the last hour (1h) and of the last six hours (6h) "+
+		"as a multiple of the objective. At a burn rate of 1, the budget is exactly spent at the end of its "+
+		"period.", "window")
+	headroomMultiplier = perForecast("headroom_multiplier", "Headroom multiplier k: how far the served value is "+
+		"above the median of the window peak, as a multiple of the spread.")
 	objectiveExpected = perForecast("objective_expected_late_ratio",
 		"Share of the demand that is expected to be late with this headroom.")
-	simulatedLate = perForecast("simulated_late_ratio",
-		"Share of the demand that was late over the simulated window, in an autoscaler simulated on the policy's "+
-			"value: served (in Shadow mode what would be served), observed (an HPA with the same target on the "+
-			"observed demand), before (the HPA of spec.scaling.before) or hindsight (the same with the best "+
-			"target of the window).", "policy")
+	simulatedLate = perForecast("simulated_late_ratio", "Share of the demand that was late over the simulated "+
+		"window, in a simulated autoscaler, by policy: served (an autoscaler that reads Forewarm's value, in "+
+		"Shadow mode the value that would be served), observed (an HPA with the same target on the observed "+
+		"demand), before (the HPA of spec.scaling.before) or hindsight (that HPA with the best target for the "+
+		"window).", "policy")
 	deferrableMissed = perForecast(
 		"deferrable_missed_ratio",
-		"Share of the work that may wait that missed its deadline over the simulated window, in the simulated autoscaler; absent without any.",
+		"Share of the deferrable work that missed its deadline over the simulated window, in the simulated autoscaler. Absent without "+
+			"deferrable work.",
 	)
 	deferrableWaiting = perForecast("deferrable_waiting_replica_seconds",
-		"Work that may wait and waits now, in the simulated autoscaler, in replica time.")
-	measuredLate = perForecast("measured_late_ratio",
-		"Share of the requests that waited longer than the objective's wait, by objective.measured, over the "+
-			"budget's period or what is known of it; absent without it. Beside simulated_late_ratio.")
-	simulatedCost = perForecast("simulated_relative_cost_ratio",
-		"Relative cost over the simulated window, by policy: replica time over that of the demand at full "+
-			"capacity; 1 is the least possible.", "policy")
-	simulatedReplicas = perForecast("simulated_replica_seconds",
-		"Replica time over the simulated window, by policy. Multiply by the GPUs of a replica for GPU time.", "policy")
+		"Deferrable work that is waiting now, in the simulated autoscaler, in replica time.")
+	measuredLate = perForecast("measured_late_ratio", "Share of the requests that waited longer than the "+
+		"objective's wait, as measured by objective.measured, over the known part of the budget's period. Absent "+
+		"without objective.measured. Compare it with forewarm_simulated_late_ratio.")
+	simulatedCost = perForecast("simulated_relative_cost_ratio", "Relative cost over the simulated window, by "+
+		"policy: the replica time, divided by the replica time that the demand would need at full capacity. 1 is "+
+		"the lowest possible cost.", "policy")
+	simulatedReplicas = perForecast("simulated_replica_seconds", "Replica time over the simulated window, by "+
+		"policy. For the GPU time, multiply it by the number of GPUs per replica.", "policy")
 	replicaSeconds = perForecast(
 		"replica_seconds_total",
-		"Replica time of the simulated autoscalers since the process began, by policy, counted at the end of each hour; of Forewarm's value "+
-			"by variant, which is the workload's name where there is one. Multiply by the GPUs of a replica for GPU time.",
+		"Replica time of the simulated autoscalers since the process started, by policy, updated at the end of each hour. The policy "+
+			"served is split by variant; without variants, the label variant is the name of the workload. For the GPU time, multiply "+
+			"it by the number of GPUs per replica.",
 		"policy",
 		"variant",
 	)
-	costTotal = perForecast("cost_total",
-		"Cost of that replica time, in the currency of spec.price; absent without a price.", "policy", "variant")
+	costTotal = perForecast("cost_total", "Cost of the replica time in forewarm_replica_seconds_total, in the "+
+		"currency of spec.price. Absent without a price.", "policy", "variant")
 	hourlyCost = perForecast(
 		"replica_hourly_cost",
-		"Price of a replica for an hour, by spec.price and those of the variants, named as OpenCost names hourly costs; absent without a price.",
+		"Price of a replica for an hour, from spec.price and the prices of the variants. The name follows the hourly costs of OpenCost. "+
+			"Absent without a price.",
 		"variant",
 	)
 	simulatedWindow = perForecast("simulated_window_seconds",
-		"Length of the simulated window: the budget's period at most.")
+		"Length of the simulated window, which is at most the budget's period.")
 
 	forecasts = newDesc("forecasts", "Number of Forecasts by state.", "state")
 	pending   = newDesc("pending_forecasts",
-		"Number of Forecasts whose first query is in progress, or is not answered.")
+		"Number of Forecasts whose first query is in progress or was not answered.")
 	partial = newDesc("partial_forecasts",
-		"Number of Forecasts that answer from their newest history while the whole of it is being read.")
+		"Number of Forecasts that answer from their newest history while Forewarm reads the rest of it.")
 	snapshotAge = newDesc("snapshot_age_seconds",
-		"Time since the refresh loop last published a snapshot; grows while the loop is stuck.")
-	refreshStep  = newDesc("refresh_step_seconds", "Duration of the longest step of the last one to two minutes.")
-	refreshSteps = newDesc("refresh_steps_total", "Steps of the refresh loop.")
-	queries      = newDesc("source_queries_total", "Queries sent to the source.")
-	queryErrors  = newDesc("source_query_errors_total", "Queries to the source that failed.")
+		"Time since the refresh loop last published a snapshot. It grows while the loop is stuck.")
+	refreshStep = newDesc("refresh_step_seconds", "Duration of the longest step of the refresh loop in the last "+
+		"one to two minutes.")
+	refreshSteps = newDesc("refresh_steps_total", "Number of steps of the refresh loop.")
+	queries      = newDesc("source_queries_total", "Number of queries sent to the source.")
+	queryErrors  = newDesc("source_query_errors_total", "Number of queries to the source that failed.")
 	sourceClock  = newDesc(
 		"source_clock_ahead_seconds",
-		"How far the clock of a source is ahead of this replica's, negative if it is behind, at least; read every five minutes.",
+		"How far the clock of a source is at least ahead of the clock of this replica. Negative if it is behind. Read every five minutes.",
 		"source",
 	)
-	modelRefits = newDesc("model_refits_total", "Times that the models of a Forecast were refitted.")
+	modelRefits = newDesc("model_refits_total", "Number of times that the models of a Forecast were refitted.")
 
 	descriptions = []*prometheus.Desc{
 		forecastDemand,

@@ -33,7 +33,7 @@ func TestInspectWatches(t *testing.T) {
 	for _, c := range []struct{ form, want string }{
 		{"wide", `NAMESPACE NAME STATE NOW SERVED UNIT ASKED LATE LEAD MODEL SKILL COVERAGE DATA AGE AGE WINDOW HEADROOM REASON
 inference a Ready 120.3 139.2 requests/s quantile 0.95 - 5m0s arima +18.4% 95.3% 30s 9d 6m15s - the 0.95 quantile of the window peak is 139.236
-inference b Ready 120.3 143.2 requests/s 1% late 0.62% 5m0s arima +18.4% 95.3% 30s 9d 6m15s 1.3 143.2 = 126.1 expected within the lead window + 17.1 for what forecasts of this workload missed before; 4 replicas of 40
+inference b Ready 120.3 143.2 requests/s 1% late 0.62% 5m0s arima +18.4% 95.3% 30s 9d 6m15s 1.3 the forecast peak within the lead window is 126.1, plus 17.1 headroom for past forecast errors: 143.2 in total (4 replicas at 40 each)
 NAMESPACE NAME STATE NOW SERVED UNIT ASKED LATE LEAD MODEL SKILL COVERAGE DATA AGE AGE WINDOW HEADROOM REASON
 inference a Stale 120.3 - requests/s quantile 0.95 - 5m0s - +18.4% 95.3% 42m 9d 6m15s - Stale: the newest sample is 42m old, served are 10m
 NAMESPACE NAME STATE NOW SERVED UNIT ASKED LATE LEAD MODEL SKILL COVERAGE DATA AGE AGE WINDOW HEADROOM REASON

@@ -56,7 +56,7 @@ func fill(t *testing.T, path string, bytes int64) {
 // says waits until everybody says whether the disk is full.
 func says(t *testing.T, address string, full bool) {
 	t.Helper()
-	ready, metric, condition := http.StatusOK, "forewarm_storage_full 0", "the newest query was answered"
+	ready, metric, condition := http.StatusOK, "forewarm_storage_full 0", "the source answered the newest query"
 	if full {
 		ready, metric, condition = http.StatusServiceUnavailable, "forewarm_storage_full 1", "is full: "
 	}

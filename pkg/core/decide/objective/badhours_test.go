@@ -15,7 +15,7 @@ func TestBadHoursInWords(t *testing.T) {
 		t.Errorf("before an hour is judged: %q", got)
 	}
 	r.Judged = 336
-	if got := r.String(); got != "0 bad of 336 hours" {
+	if got := r.String(); got != "0 of 336 hours were bad" {
 		t.Error(got)
 	}
 	r.Share, r.Count = .009, 5
@@ -25,7 +25,7 @@ func TestBadHoursInWords(t *testing.T) {
 			Start: at.Add(time.Duration(i) * 24 * time.Hour), Late: late, Demand: .002, Replayed: i == 0,
 		})
 	}
-	want := "5 bad of 336 hours, 0.9% of the demand: Tue 17 Nov 07:00 to 08:00 UTC (43% late); " +
+	want := "5 of 336 hours were bad, with 0.9% of the demand: Tue 17 Nov 07:00 to 08:00 UTC (43% late); " +
 		"Thu 19 Nov 07:00 to 08:00 UTC (30% late); Mon 16 Nov 07:00 to 08:00 UTC (20% late, replayed); and 2 more"
 	if got := r.String(); got != want {
 		t.Errorf("%s\nwant %s", got, want)

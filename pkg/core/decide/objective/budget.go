@@ -85,8 +85,8 @@ func (a *accounts) target(asked Goal) float64 {
 	return min(late*min(max(factor, tightest), loosest), 1)
 }
 
-// evidence is n / (n + evidenceHours) of n late hours beside the first: their effective number is 1 if one hour has all the late
-// demand (Kish 1965).
+// evidence is n / (n + evidenceHours), where n is the effective number of late hours minus 1. The effective number is 1 if a single hour
+// has all the late demand (Kish 1965).
 func (a *accounts) evidence(asked Goal) float64 {
 	sum, squares := 0.0, 0.0
 	for _, h := range a.hours.All() {
@@ -101,7 +101,7 @@ func (a *accounts) evidence(asked Goal) float64 {
 	return n / (n + evidenceHours)
 }
 
-// Spending is the replica-hours of whole hours, by the simulated autoscalers of the first goal.
+// Spending is the replica-hours of the simulated autoscalers of the first goal, over whole hours.
 type Spending struct {
 	// Hours that are added up.
 	Hours int
@@ -130,7 +130,7 @@ func (o *Calibrator) SpentSince(at time.Time) Spending {
 	return out
 }
 
-// Change is one change of what a report says that is worth an event.
+// Change is a change of a report that Forewarm records as an event.
 type Change struct {
 	// Reason in CamelCase, as in Kubernetes events.
 	Reason string
@@ -140,9 +140,9 @@ type Change struct {
 	Message string
 }
 
-// ChangesSince are the changes of the selected candidate, and between met, missed and learning. There are none from an empty
-// candidate or verdict, which is not known, so that a restart repeats no event; none between reasons to miss the objective; and
-// none to or from Bounded, which comes and goes with the demand.
+// ChangesSince returns changes of the selected candidate, and changes between met, missed and learning. An empty candidate or verdict is
+// unknown and causes no change, so that a restart repeats no event. Changes between reasons to miss the objective are not returned, nor
+// changes to or from Bounded, which follows the demand.
 func (r *Report) ChangesSince(candidate string, verdict Verdict) []Change {
 	var out []Change
 	if candidate != "" && r.Selection.Selected != "" && candidate != r.Selection.Selected {
@@ -156,11 +156,11 @@ func (r *Report) ChangesSince(candidate string, verdict Verdict) []Change {
 	}
 	return append(out, Change{
 		Reason: r.Verdict.changeReason(), Missed: r.Verdict.Misses(),
-		Message: fmt.Sprintf("%s, was %s: %s", r.Verdict, verdict, r.Message()),
+		Message: fmt.Sprintf("the verdict changed from %s to %s: %s", verdict, r.Verdict, r.Message()),
 	})
 }
 
-// Misses reports that the objective is known to be missed.
+// Misses reports whether the objective is known to be missed.
 func (v Verdict) Misses() bool { return v != Met && v != Learning && v != Bounded && v != "" }
 
 // changeReason is the Reason of a change to the verdict.
@@ -174,7 +174,7 @@ func (v Verdict) changeReason() string {
 	return "ObjectiveMet"
 }
 
-// MostDemanding is the autoscaler that needs the largest headroom, which is served; false if there is no autoscaler.
+// MostDemanding returns the autoscaler that needs the largest headroom, which Forewarm uses; false if there is no autoscaler.
 func (r *Report) MostDemanding() (AutoscalerReport, bool) {
 	var out AutoscalerReport
 	for i, s := range r.Autoscalers {

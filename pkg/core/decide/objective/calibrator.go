@@ -12,13 +12,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Calibrator finds the headroom multiplier at which no more of the demand is late than a goal allows. Time is the number of
-// steps; there is no clock.
+// Calibrator finds the headroom multiplier at which the late share of the demand is within a goal. Time is the number of steps; there is no
+// clock.
 //
-// The simulated autoscalers do not depend on the goals: they are played once for all of them.
+// The simulated autoscalers do not depend on the goals, so they run once for all goals.
 type Calibrator struct {
 	config Config
-	// candidates are those to select from, then those that are requested by name.
+	// candidates are the candidates to select from, followed by the candidates that are selected by name.
 	candidates []*candidate
 	goals      []*goalState
 	rivals     *rivals
@@ -36,13 +36,13 @@ type Calibrator struct {
 	judgedPast *past
 }
 
-// goalState is the candidate and the headroom that are selected for a goal, and what was late with them.
+// goalState is the candidate and the headroom that are selected for a goal, and the resulting lateness.
 type goalState struct {
 	goal     Goal
 	selector decide.CandidateSelector
 	headroom float64
 	accounts *accounts
-	// needed is the value that deferrable work asks for.
+	// needed is the value that deferrable work needs.
 	needed float64
 }
 
@@ -58,7 +58,7 @@ func newGoalState(c Config, asked Goal) (*goalState, error) {
 	return out, err
 }
 
-// target is the objective that the headroom is found for: tightened or relaxed by what is left of the budget.
+// target is the objective for which the headroom is computed. It is tightened or relaxed depending on the rest of the budget.
 func (a *goalState) target() float64 { return a.accounts.target(a.goal) }
 
 // NewCalibrator returns a Calibrator before its first step.
@@ -102,22 +102,22 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 	return o, nil
 }
 
-// Step is what is known at a step.
+// Step is the input of a step.
 type Step struct {
-	// Observed demand now, and Arrived, the demand of the step that has ended; NaN for gaps.
+	// Observed is the demand now, and Arrived is the demand of the step that has ended; NaN for gaps.
 	Observed, Arrived float64
-	// Deferrable is the work of the step that has ended that may wait until the deadline; NaN for a gap.
+	// Deferrable is the deferrable work that arrived in the step that has ended; NaN for a gap.
 	Deferrable float64
-	// Limit is the most that history can justify now.
+	// Limit is the most that the history justifies now.
 	Limit demand.Limit
-	// Peaks are the forecasts of the candidates, then of the named ones; HasForecast is false of a candidate for which the
-	// demand now stands in.
+	// Peaks are the forecasts of the candidates, followed by the named candidates. HasForecast is false for a candidate without a forecast,
+	// whose peak is the present demand.
 	Peaks       []windowpeak.Peak
 	HasForecast []bool
 }
 
-// Step plays the step that has ended in all simulations, and sets the values of the next one. Of censored demand the lower
-// bound is played, so the simulated lateness is a lower bound, too.
+// Step simulates the step that has ended in all simulations, and sets the values of the next step. For censored demand, it simulates the
+// lower bound, so the simulated lateness is a lower bound, too.
 func (o *Calibrator) Step(s Step) {
 	if s.Limit.Known && s.Arrived > s.Limit.Forecast {
 		o.unforeseen = o.config.Window
@@ -197,20 +197,20 @@ func (o *Calibrator) updateSelection() {
 // Selected is the index of the candidate that is selected for the i-th goal.
 func (o *Calibrator) Selected(i int) int { return o.goals[i].selector.Selected() }
 
-// Inputs are those of the candidate that is selected for the i-th goal, newest last; they are valid until the next Step.
+// Inputs are the inputs of the candidate that is selected for the i-th goal, newest last. They are valid until the next Step.
 func (o *Calibrator) Inputs(i int) []decide.Input { return o.candidates[o.Selected(i)].inputs }
 
 // Headroom is the multiplier for the i-th goal.
 func (o *Calibrator) Headroom(i int) float64 { return o.goals[i].headroom }
 
-// DeadBand is the one that a value for the i-th goal must get past: that of the first autoscaler as it stands with what was served.
+// DeadBand is the dead band that a value for the i-th goal must leave: the dead band of the first autoscaler in its present state.
 func (o *Calibrator) DeadBand(i int) hpa.DeadBand { return o.goals[i].accounts.simulated.DeadBand(0) }
 
-// DeadlineFloor is the value that deferrable work asks for beside the demand, with what was served for the i-th goal: 0 where what the demand's
-// headroom leaves will do.
+// DeadlineFloor is the value that deferrable work needs in addition to the demand, with the values that were served for the i-th goal. It is
+// 0 if the headroom of the demand is sufficient.
 func (o *Calibrator) DeadlineFloor(i int) float64 { return o.goals[i].needed }
 
-// deadlineFloor is what work with a deadline asks for, in addition to an expected demand and the value for it.
+// deadlineFloor is the value that work with a deadline needs in addition to an expected demand and the value for that demand.
 func (o *Calibrator) deadlineFloor(a *goalState, expected, value float64) float64 {
 	if o.config.Deadline == 0 {
 		return 0
@@ -218,7 +218,7 @@ func (o *Calibrator) deadlineFloor(a *goalState, expected, value float64) float6
 	return a.accounts.simulated.DeadlineFloor(expected, value, time.Duration(o.config.Window)*o.config.Step)
 }
 
-// Shares are what happened to all demand under each multiplier with the first autoscaler. Priors are made of it.
+// Shares are the late shares of all demand for each multiplier with the first autoscaler. Priors are computed from them.
 func (o *Calibrator) Shares() Priors {
 	out := Priors{Late: Shares{}, BadHours: Shares{}}
 	for _, c := range o.candidates[:o.selectable()] {

@@ -218,7 +218,8 @@ func TestFasterThanLead(t *testing.T) {
 	}
 	o := newPlayer(t, config(t, 0.001))
 	play(o, load)
-	if r := o.Report(); r.Verdict != objective.FasterThanLead || !strings.Contains(r.Message(), "not worth") {
+	if r := o.Report(); r.Verdict != objective.FasterThanLead ||
+		!strings.Contains(r.Message(), "Forewarm does not use it") {
 		t.Errorf("%s: %s", r.Verdict, r.Message())
 	}
 }
@@ -228,7 +229,7 @@ func TestLearning(t *testing.T) {
 	o := newPlayer(t, config(t, 0.01))
 	play(o, days(1, 7)[:day/2])
 	r := o.Report()
-	if r.Verdict != objective.Learning || o.Headroom(0) <= 0 || !strings.Contains(r.Message(), "11 of 24 hours") {
+	if r.Verdict != objective.Learning || o.Headroom(0) <= 0 || !strings.Contains(r.Message(), "11 of the 24 hours") {
 		t.Errorf("k = %v, %s: %s", o.Headroom(0), r.Verdict, r.Message())
 	}
 }
@@ -286,10 +287,10 @@ func priced(t *testing.T, price float64) objective.Config {
 // The words of a price are of what it costs, and never of a share that was not asked for.
 func TestPriceInWords(t *testing.T) {
 	load := days(5, 9)
-	const asked = "a replica-hour of demand that waits longer than 30s costs as much as 20 idle ones: "
+	const asked = "a replica-hour of demand that waits longer than 30s costs as much as 20 idle replica-hours. "
 	for hours, want := range map[int]string{
-		5:  asked + "5 of 24 hours are observed; until then the headroom ",
-		96: " is the cheapest; with it ",
+		5:  asked + "Forewarm has observed 5 of the 24 hours that it needs to calibrate the headroom. Until then, it uses ",
+		96: " has the lowest total cost. With this headroom, ",
 	} {
 		o := newPlayer(t, priced(t, 20))
 		play(o, load[:hours*60+1])

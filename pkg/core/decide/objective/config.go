@@ -69,17 +69,17 @@ func (c Config) validate() error {
 	}
 	for _, a := range c.Goals {
 		if !(a.Late > 0 && a.Late < 1) && !(a.Price > 0) {
-			wrong("objective %v, want a share between 0 and 1", a.Late)
+			wrong("objective %v, expected a share between 0 and 1", a.Late)
 		}
 	}
 	if len(c.Goals) == 0 || len(c.Candidates) == 0 {
-		wrong("%d candidates and %d goals, want at least one of each", len(c.Candidates), len(c.Goals))
+		wrong("%d candidates and %d goals, expected at least one of each", len(c.Candidates), len(c.Goals))
 	}
 	if c.Period < 0 || c.Period%time.Hour != 0 || c.Delay < 0 {
-		wrong("a budget's period of %s and a delay of %d steps, want whole hours, and 0 or more", c.Period, c.Delay)
+		wrong("a budget's period of %s and a delay of %d steps, expected whole hours, and 0 or more", c.Period, c.Delay)
 	}
 	if len(c.Autoscalers) == 0 {
-		wrong("no autoscaler, want at least one")
+		wrong("no autoscaler, expected at least one")
 	}
 	return errors.Join(problems...)
 }

@@ -30,7 +30,7 @@ func NewGoal(late, badHours, price *float64) Goal {
 	return Goal{}
 }
 
-// Asked is a goal or a quantile, of which one is given, in a few words; empty if none is.
+// Asked describes a goal or a quantile, whichever is set, in a few words; empty if neither is set.
 func Asked(late, badHours, price, quantile *float64) string {
 	if quantile != nil {
 		return "quantile " + strconv.FormatFloat(*quantile, 'g', 4, 64)
@@ -49,7 +49,7 @@ func (g Goal) String() string {
 	return ""
 }
 
-// Limited says what demand is that the goal limits: late, or in bad hours.
+// Limited describes the demand that the goal limits: late, or in bad hours.
 func (g Goal) Limited() string {
 	if g.BadHours {
 		return "in bad hours"
@@ -57,19 +57,20 @@ func (g Goal) Limited() string {
 	return "late"
 }
 
-// Sentence is the goal in full, without a period at its end. Demand is late that waits longer than wait. An objective is for the
-// period over; 0 leaves it out.
+// Sentence is the goal in full, without a period at its end. Demand that waits longer than wait is late. The budget's period of an
+// objective is over; 0 leaves it out.
 func (g Goal) Sentence(wait, over time.Duration) string {
 	longer := "longer than " + humanize.Span(wait)
 	if g.Price > 0 {
-		return fmt.Sprintf("a replica-hour of demand that waits %s costs as much as %.6g idle ones", longer, g.Price)
+		return fmt.Sprintf("a replica-hour of demand that waits %s costs as much as %.6g idle replica-hours", longer,
+			g.Price)
 	}
 	text := "at most " + humanize.ShareAsWritten(g.Late) + " of the demand "
 	if over > 0 {
-		text += "of " + humanize.Period(over) + " "
+		text += "over " + humanize.Period(over) + " "
 	}
 	if g.BadHours {
-		return text + "may arrive in bad hours (more than a tenth of the hour's demand waits " + longer + ")"
+		return text + "may arrive in bad hours (hours in which more than a tenth of the demand waits " + longer + ")"
 	}
 	return text + "may wait " + longer
 }

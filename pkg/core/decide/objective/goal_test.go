@@ -14,14 +14,14 @@ func TestGoal(t *testing.T) {
 		late, badHours, price, quantile *float64
 		short, full                     string
 	}{
-		{&share, nil, nil, nil, "1.5% late", "at most 1.5% of the demand of 7 days may wait longer than 1m"},
+		{&share, nil, nil, nil, "1.5% late", "at most 1.5% of the demand over 7 days may wait longer than 1m"},
 		{
 			nil, &share, nil, nil, "1.5% in bad hours",
-			"at most 1.5% of the demand of 7 days may arrive in bad hours (more than a tenth of the hour's demand waits longer than 1m)",
+			"at most 1.5% of the demand over 7 days may arrive in bad hours (hours in which more than a tenth of the demand waits longer than 1m)",
 		},
 		{
 			nil, nil, &ratio, nil, "late demand costs 20×",
-			"a replica-hour of demand that waits longer than 1m costs as much as 20 idle ones",
+			"a replica-hour of demand that waits longer than 1m costs as much as 20 idle replica-hours",
 		},
 		{nil, nil, nil, &quantile, "quantile 0.95", ""},
 		{nil, nil, nil, nil, "", ""},

@@ -202,16 +202,20 @@ func (b *BadHours) Worst() []BadHour {
 	return all[:min(namedHours, len(all))]
 }
 
-// String says how many hours were bad, and names the worst. It is empty before an hour is judged.
+// String says how many hours were bad, and lists the worst ones. It is empty before an hour is judged.
 func (b *BadHours) String() string {
 	if b.Judged == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d bad of %s", b.Count, humanize.Plural(b.Judged, "hour"))
+	verb := "were"
+	if b.Count == 1 {
+		verb = "was"
+	}
+	text := fmt.Sprintf("%d of %s %s bad", b.Count, humanize.Plural(b.Judged, "hour"), verb)
 	if b.Count == 0 {
 		return text
 	}
-	text += fmt.Sprintf(", %s of the demand", humanize.LateShare(b.Share))
+	text += fmt.Sprintf(", with %s of the demand", humanize.LateShare(b.Share))
 	var names []string
 	for _, h := range b.Worst() {
 		names = append(names, h.String())
@@ -225,7 +229,7 @@ func (b *BadHours) String() string {
 	return text
 }
 
-// String names an hour as people do: "Mon 16 Nov 07:00 to 08:00 UTC (43% late)".
+// String writes an hour with its lateness: "Mon 16 Nov 07:00 to 08:00 UTC (43% late)".
 func (h BadHour) String() string {
 	text := fmt.Sprintf("%s to %s UTC (%s late", h.Start.UTC().Format("Mon 2 Jan 15:04"),
 		h.Start.Add(time.Hour).UTC().Format("15:04"), humanize.LateShare(h.Late))

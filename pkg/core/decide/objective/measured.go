@@ -42,21 +42,23 @@ type Difference struct {
 
 // Message is what differs, and which assumption is probably wrong.
 func (d *Difference) Message(wait time.Duration) string {
-	text := fmt.Sprintf("over the last day %s of the requests waited longer than %s by objective.measured, and %s "+
-		"in the simulation; ", humanize.LateShare(d.Measured), humanize.Span(wait), humanize.LateShare(d.Simulated))
-	amount, others := "less", "the query measures more than the objective's wait (the whole answer), or pods start more slowly "+
-		"than the lead time says"
+	text := fmt.Sprintf("over the last day, %s of the requests waited longer than %s according to "+
+		"objective.measured, but %s did in the simulation; ", humanize.LateShare(d.Measured), humanize.Span(wait),
+		humanize.LateShare(d.Simulated))
+	amount, others := "less", "whether the query measures more than the objective's wait, such as the whole response time, and "+
+		"whether pods take longer to start than the lead time"
 	if d.Measured < d.Simulated {
-		amount, others = "more", "or the query does not see all requests, such as those that a gateway holds"
+		amount, others = "more", "and whether the query misses requests, such as requests that a gateway holds"
 	}
-	target := fmt.Sprintf("a replica sustains %s than the target %s (forewarm capacity estimates it)",
+	target := fmt.Sprintf("a replica sustains %s than the target of %s (forewarm capacity estimates what it sustains)",
 		amount, humanize.Number(d.Target))
 	if d.Explains > 0 {
-		text += fmt.Sprintf("probably %s: about %s would explain it", target, humanize.Significant(d.Explains, 2))
+		text += fmt.Sprintf("probably %s: about %s would explain the difference", target,
+			humanize.Significant(d.Explains, 2))
 	} else {
-		text += fmt.Sprintf("check whether %s, the signal is not the total demand, %s", target, others)
+		text += fmt.Sprintf("check whether %s, whether the signal is the total demand, %s", target, others)
 	}
-	return text + "; nothing is changed by it"
+	return text + "; the difference does not change what Forewarm serves"
 }
 
 // compared is the demand of so many known hours, and what of it was late in the simulation and as measured, in replica-hours.

@@ -21,14 +21,15 @@ func ShortPeriodAdvice(over time.Duration) string {
 		period = fmt.Sprintf("%.0f hours", over.Hours())
 	}
 	return fmt.Sprintf(
-		"over is %s, which is short for badHours: on average one hour has %s of the demand of that period, and it does "+
-			"not contain every day of the week; set spec.objective.over to at least 7d (and spec.history, if it is shorter)",
+		"over is %s, which is too short for badHours: on average, a single hour has %s of the demand of that period, and the "+
+			"period does not contain every day of the week; set spec.objective.over to at least 7d (and spec.history, too, "+
+			"if it is shorter)",
 		period,
 		humanize.LateShare(time.Hour.Hours()/over.Hours()),
 	)
 }
 
-// Message is whether the objective is met, and why and by how much if not, with the numbers and what to do.
+// Message says whether the objective is met. If not, it says why, by how much, and what to do.
 func (r *Report) Message() string {
 	if advice := ShortPeriodAdvice(r.Budget.Over); r.BadHours && advice != "" {
 		return r.message() + ". Warning: " + advice
@@ -45,43 +46,43 @@ func (r *Report) message() string {
 	expected, headroom := humanize.LateShare(first.ExpectedLate), humanize.Significant(highest.Headroom, 3)
 	switch r.Verdict {
 	case Learning:
-		from := "that of other workloads"
+		from := "learned from other workloads"
 		if r.Price > 0 {
-			from = "a careful one"
+			from = "a cautious default"
 		}
-		return fmt.Sprintf("%s: %d of 24 hours are observed; until then the headroom %s is %s",
-			r.goalText(), r.Hours, headroom, from)
+		return fmt.Sprintf("%s. Forewarm has observed %d of the 24 hours that it needs to calibrate the headroom. "+
+			"Until then, it uses headroom %s, which is %s", r.goalText(), r.Hours, headroom, from)
 	case Met:
 		if r.Price > 0 {
-			return fmt.Sprintf("%s: headroom %s is the cheapest; with it %s of the demand is expected to be late",
-				r.goalText(), headroom, expected)
+			return fmt.Sprintf("%s. Headroom %s has the lowest total cost. With this headroom, %s of the demand "+
+				"is expected to be late", r.goalText(), headroom, expected)
 		}
-		return fmt.Sprintf("%s; %s did, %s of the budget; headroom %s is served%s",
+		return fmt.Sprintf("%s. So far, %s did, which is %s of the budget. Forewarm uses headroom %s%s",
 			r.goalText(), r.servedShare(), r.Budget.spentText(), headroom, r.namedHoursText())
 	case Overspent:
 		served := first.Curve.At(first.Headroom)
-		return fmt.Sprintf("%s; %s did in the last %s, %s of the budget; headroom %s is served now at relative cost "+
-			"%s, and %s is expected to be %s with it%s", r.goalText(), r.servedShare(), humanize.Period(r.Period),
-			r.Budget.spentText(), humanize.Significant(first.Headroom, 3), humanize.Significant(served.RelativeCost, 3),
-			expected, r.Goal().Limited(), r.namedHoursText())
+		return fmt.Sprintf("%s. In the last %s, %s did, which is %s of the budget. Forewarm now uses headroom %s, "+
+			"with which %s of the demand is expected to be %s at a relative cost of %s%s", r.goalText(),
+			humanize.Period(r.Period), r.servedShare(), r.Budget.spentText(), humanize.Significant(first.Headroom, 3),
+			expected, r.Goal().Limited(), humanize.Significant(served.RelativeCost, 3), r.namedHoursText())
 	case AtMaxReplicas:
-		return fmt.Sprintf("%s, but %s did: maxReplicas is %d, and the highest demand of the last %s took %d "+
-			"replicas; raise maxReplicas", r.goalText(), r.servedShare(), first.Max,
+		return fmt.Sprintf("%s, but %s did. maxReplicas is %d, but the highest demand of the last %s needed %d "+
+			"replicas. Raise maxReplicas", r.goalText(), r.servedShare(), first.Max,
 			humanize.Period(r.Period), r.PeakReplicas)
 	case Bounded:
-		return fmt.Sprintf("%s, but no more than %.6g is served now: history cannot justify more (%s)",
-			r.goalText(), r.Limit.Forecast, r.Limit)
+		return fmt.Sprintf("%s, but Forewarm limits the value to %.6g now, because the history does not justify "+
+			"more (%s)", r.goalText(), r.Limit.Forecast, r.Limit)
 	case FasterThanLead:
 	}
 	top := first.Curve.Points[len(first.Curve.Points)-1]
-	return fmt.Sprintf("%s, but %s did: bursts are faster than replicas start (%s). Headroom %s is served; %s "+
-		"would leave %s %s at %s times the cost, which is not worth it; shorten the lead time or add a warm pool",
-		r.goalText(), r.servedShare(), r.Lead, headroom,
+	return fmt.Sprintf("%s, but %s did: the demand rises faster than replicas start (%s). Forewarm uses headroom %s. "+
+		"With headroom %s, %s of the demand would still be %s at %s times the cost, so Forewarm does not use it. "+
+		"Shorten the lead time or add a warm pool", r.goalText(), r.servedShare(), r.Lead, headroom,
 		humanize.Significant(top.Multiplier, 3), humanize.LateShare(top.Late), r.Goal().Limited(),
 		humanize.Significant(top.RelativeCost/first.Curve.At(highest.Headroom).RelativeCost, 3))
 }
 
-// Goal is what is asked of Forewarm.
+// Goal is the goal of the objective or the cost ratio.
 func (r *Report) Goal() Goal { return Goal{r.Late, r.BadHours, r.Price} }
 
 // goalText is the goal in full.
@@ -92,8 +93,8 @@ func (r *Report) servedShare() string {
 	return humanize.LateShare(r.Served.share(r.Goal()))
 }
 
-// Headline is the verdict on Forewarm against the HPA before in one sentence; empty without demand. In shadow mode it is what would have
-// been.
+// Headline is the verdict on Forewarm compared with the previous HPA in one sentence; empty without demand. In shadow mode it says what
+// Forewarm would have done.
 func (r *Report) Headline(shadow bool) string {
 	switch {
 	case r.Judged == nil:
@@ -111,9 +112,11 @@ func (r *Report) Details(shadow bool) string {
 	}
 	text := r.Judged.Details()
 	if r.Measured != nil {
-		measured := " " + humanize.LateShare(r.Measured.Late) + " of the demand was measured as late"
+		measured := " According to objective.measured, " + humanize.LateShare(
+			r.Measured.Late,
+		) + " of the demand was late"
 		if shadow {
-			measured += ", without Forewarm"
+			measured += " without Forewarm"
 		}
 		text += measured + "."
 	}
@@ -123,10 +126,10 @@ func (r *Report) Details(shadow bool) string {
 	return text
 }
 
-// namedHoursText names the bad hours at the end of a message about an objective that limits them.
+// namedHoursText lists the bad hours at the end of a message about an objective that limits them.
 func (r *Report) namedHoursText() string {
 	if !r.BadHours || r.Served.BadHours == 0 {
 		return ""
 	}
-	return "; " + r.Bad.String()
+	return ". " + r.Bad.String()
 }

@@ -53,7 +53,8 @@ func TestBestTargetInHindsight(t *testing.T) {
 		t.Errorf("before %+v, want an assumed target of 7", r.Before)
 	}
 	allowed := math.Max(0.01, r.Served.LateShare())
-	if r.Hindsight.LateShare() > allowed || r.Before.LateShare() <= allowed && r.Hindsight.ReplicaHours > r.Before.ReplicaHours {
+	if r.Hindsight.LateShare() > allowed ||
+		r.Before.LateShare() <= allowed && r.Hindsight.ReplicaHours > r.Before.ReplicaHours {
 		t.Errorf("hindsight %+v, before %+v, %v is allowed", r.Hindsight, r.Before, allowed)
 	}
 }
@@ -71,7 +72,8 @@ func TestRace(t *testing.T) {
 	play(p, demand)
 	r := p.Report()
 	const every = 10 * time.Minute
-	if r.Replay.Step != every || len(r.Replay.Intervals) != 1008 || !r.Replay.Start.Equal(r.Replay.Start.Truncate(every)) {
+	if r.Replay.Step != every || len(r.Replay.Intervals) != 1008 ||
+		!r.Replay.Start.Equal(r.Replay.Start.Truncate(every)) {
 		t.Fatalf("%d intervals of %s since %s, want a week in steps of %s",
 			len(r.Replay.Intervals), r.Replay.Step, r.Replay.Start, every)
 	}
@@ -122,7 +124,9 @@ func TestHeadline(t *testing.T) {
 		total += cost
 	}
 	if len(v.Compared.HPA.Cost) != 7 || math.Abs(total/r.Before.ReplicaHours-1) > 1e-9 ||
-		math.Abs(v.Compared.Forewarm.Total()/r.Served.ReplicaHours-1) > 1e-9 || v.Compared.HPA.Share != r.Before.LateShare() {
+		math.Abs(
+			v.Compared.Forewarm.Total()/r.Served.ReplicaHours-1,
+		) > 1e-9 || v.Compared.HPA.Share != r.Before.LateShare() {
 		t.Errorf("%+v is not %+v and %+v", v.Compared, r.Served, r.Before)
 	}
 	if !(v.Low < v.Saved && v.Saved < v.High) ||
@@ -134,7 +138,7 @@ func TestHeadline(t *testing.T) {
 	}
 	r.Judged.Word = verdict.CostsMore
 	r.Measured = &objective.Measured{Late: 0.029}
-	for _, want := range []string{"set serve: Shadow", "2.9% of the demand was measured as late, without Forewarm."} {
+	for _, want := range []string{"set serve: Shadow", "According to objective.measured, 2.9% of the demand was late without Forewarm."} {
 		if got := r.Details(true); !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}

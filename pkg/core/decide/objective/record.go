@@ -104,8 +104,8 @@ func (o *Calibrator) Record() *Record {
 	return l.packed
 }
 
-// ErrRecord is the error of a Record that is not one.
-var ErrRecord = errors.New("no record of served hours")
+// ErrRecord is the error of an invalid Record.
+var ErrRecord = errors.New("invalid record of served hours")
 
 // unpack returns the packed hours, oldest first.
 func (r *Record) unpack() ([]packedHour, error) {
@@ -114,10 +114,11 @@ func (r *Record) unpack() ([]packedHour, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
 	case len(bytes)%packedBytes != 0 || len(bytes) > packedBytes*maxPackedHours:
-		return nil, fmt.Errorf("%w: %d bytes, want %d for each of at most %d hours", ErrRecord, len(bytes), packedBytes,
-			maxPackedHours)
+		return nil, fmt.Errorf("%w: %d bytes, expected %d for each of at most %d hours", ErrRecord, len(bytes),
+			packedBytes, maxPackedHours)
 	case !r.Through.Equal(r.Through.Truncate(time.Hour)):
-		return nil, fmt.Errorf("%w: it ends at %s, want a full hour", ErrRecord, r.Through.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("%w: it ends at %s, expected a full hour", ErrRecord,
+			r.Through.UTC().Format(time.RFC3339))
 	}
 	out := make([]packedHour, len(bytes)/packedBytes)
 	for i := range out {
@@ -126,7 +127,7 @@ func (r *Record) unpack() ([]packedHour, error) {
 		}
 		for _, bits := range out[i][:2] {
 			if v := float16.Frombits(bits); v.IsNaN() || v.IsInf(0) || v.Signbit() {
-				return nil, fmt.Errorf("%w: %v replica-hours, want a number from 0 on", ErrRecord, v)
+				return nil, fmt.Errorf("%w: %v replica-hours, expected a number of at least 0", ErrRecord, v)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Report is whether an objective is met, with the lateness and cost of simulated autoscalers.
+// Report says whether an objective is met, with the lateness and the cost of simulated autoscalers.
 type Report struct {
 	// Late is the objective: the share of the demand that may wait longer than Wait or, with BadHours, that may arrive in hours in which
 	// more than a tenth of the demand waits longer. 0 if a Price is set instead.
@@ -19,61 +19,60 @@ type Report struct {
 	Wait     time.Duration
 	// Price of a replica's worth of late demand, in idle replicas; 0 if an objective is set.
 	Price float64
-	// TargetLate is the objective that the headroom is found for: Late, tightened or relaxed by what is left of the Budget.
+	// TargetLate is the objective for which the headroom is computed: Late, tightened or relaxed depending on the rest of the Budget.
 	TargetLate float64
-	// Verdict is whether the objective is met, by the Hours observed.
+	// Verdict says whether the objective is met, based on the observed Hours.
 	Verdict Verdict
 	Hours   int
-	// Selection is which candidate is selected, and why.
+	// Selection is the selected candidate and the reason.
 	Selection decide.SelectionReason
-	// Candidates are all that were simulated, the selected one included.
+	// Candidates are all simulated candidates, including the selected one.
 	Candidates []Candidate
-	// Autoscalers that read the served value, each with the headroom that it needs; the largest is served.
+	// Autoscalers that read the served value, each with the headroom that it needs. Forewarm serves the largest headroom.
 	Autoscalers []AutoscalerReport
-	// Named are the candidates that autoscalers request by name.
+	// Named are the candidates that autoscalers select by name.
 	Named []NamedReport
-	// Budget is what the objective allows, and what is spent of it; zero at a price.
+	// Budget is what the objective allows and how much of it is spent; zero at a price.
 	Budget Budget
-	// Period that the accounts cover: the budget's, or what has passed of it.
+	// Period that the accounts cover: the budget's period, or the part of it that has passed.
 	Period time.Duration
 	// Bad are the bad hours of the period with Forewarm's value.
 	Bad BadHours
-	// Record is the hours that Forewarm has served; nil before the first one.
+	// Record contains the hours that Forewarm has served; nil before the first hour.
 	Record *Record
-	// Served is the account of the first autoscaler on the value that Forewarm served; as far back as it did not, on the value that it
-	// would have served. Observed is that of an HPA with its target on the observed
-	// demand.
+	// Served is the account of the first autoscaler on the value that Forewarm served. For earlier times, it uses the value that Forewarm
+	// would have served. Observed is the account of an HPA with the same target on the observed demand.
 	Served, Observed Account
-	// Before is an HPA as the workload had it before, with AssumedTarget if BeforeAssumed. Hindsight is the same HPA with the target
-	// that was the cheapest of this period while no more was late than asked, or than with Forewarm.
+	// Before is the previous HPA of the workload, with AssumedTarget if BeforeAssumed. Hindsight is the same HPA with the cheapest target
+	// for this period with which the lateness is at most the objective, or at most Forewarm's lateness if that was worse.
 	Before, Hindsight Alternative
 	BeforeAssumed     bool
 	// Judged compares Served with Before at equal reliability; nil without demand.
 	Judged *verdict.Verdict
-	// Deferrable is the work that may wait; nil where there is none.
+	// Deferrable is the deferrable work; nil if there is none.
 	Deferrable *Deferrable
-	// Measured is what users saw, where a query measures it; else nil.
+	// Measured is the lateness that users saw; nil unless a query measures it.
 	Measured *Measured
-	// Race is what happened in the course of the period.
+	// Replay is the course of the period.
 	Replay *Replay
-	// PeakReplicas is how many replicas the highest demand of the period takes; Lead is how long they take to start.
+	// PeakReplicas is how many replicas the highest demand of the period needs; Lead is how long they take to start.
 	PeakReplicas int
 	Lead         time.Duration
-	// Limit is the most that history can justify, if the verdict is Bounded.
+	// Limit is the most that the history justifies, if the verdict is Bounded.
 	Limit demand.Limit
 }
 
-// NamedReport is a candidate that autoscalers request by name.
+// NamedReport is the report on a candidate that autoscalers select by name.
 type NamedReport struct {
 	Name string
-	// Autoscalers that request it, each with the headroom that it needs.
+	// Autoscalers that select the candidate, each with the headroom that it needs.
 	Autoscalers []AutoscalerReport
-	// Inputs are the candidate's over the last half lead time, newest last.
+	// Inputs are the inputs of the candidate over the last half lead time, newest last.
 	Inputs []decide.Input
 }
 
-// HeadroomFor is the multiplier for the settings' cost ratio or else its objective, which may differ from the Report's: the
-// largest that any of the autoscalers needs. What is left of the budget tightens or relaxes another objective of the same kind as much.
+// HeadroomFor is the multiplier for the cost ratio or the objective of the settings, which may differ from the Report's objective. It is the
+// largest multiplier that any of the autoscalers needs. An objective of the same kind is tightened or relaxed as much as the Report's.
 func (r *Report) HeadroomFor(settings decide.Settings) float64 {
 	target := settings.Late
 	if r.Price == 0 && r.Late > 0 && settings.BadHours == r.BadHours {
@@ -82,7 +81,7 @@ func (r *Report) HeadroomFor(settings decide.Settings) float64 {
 	return largestHeadroom(r.Autoscalers, settings, target)
 }
 
-// HeadroomFor is Report.HeadroomFor with the autoscalers that request the candidate.
+// HeadroomFor is like Report.HeadroomFor, with the autoscalers that select the candidate.
 func (n *NamedReport) HeadroomFor(settings decide.Settings) float64 {
 	return largestHeadroom(n.Autoscalers, settings, settings.Late)
 }
@@ -130,30 +129,31 @@ type Verdict string
 
 // Reasons of the condition ObjectiveMet. These are the verdicts.
 const (
-	// Met (True): no more demand was late than the lateness budget allows. With costRatio, the cheapest headroom is
-	// served. The budget is that of a period, not a limit for each day.
+	// Met (True): the late demand is within the lateness budget. With costRatio, Forewarm uses the headroom with the lowest total cost.
+	// The budget covers a period and is not a limit for each day.
 	Met Verdict = "Met"
-	// Learning (False): less than a day was observed. The headroom is mostly what other workloads needed.
+	// Learning (False): less than a day was observed. The headroom is mostly based on other workloads.
 	//
 	// Fix: wait.
 	Learning Verdict = "Learning"
-	// Bounded (False): the value that the objective needs is above the bound (docs/concepts.md#the-bound). The bound is
-	// served, and it is unknown whether the objective is met.
+	// Bounded (False): the value that the objective needs is above the bound (docs/concepts.md#the-bound). Forewarm serves the bound, and
+	// does not know whether the objective is met.
 	//
-	// Fix: wait until the demand is credible.
+	// Fix: wait until the history justifies the demand.
 	Bounded Verdict = "Bounded"
-	// Overspent (False): more demand was late over the budget's period than the objective allows. More headroom is served
-	// until that is made up for.
+	// Overspent (False): more demand was late over the budget's period than the objective allows. Forewarm uses more headroom until the
+	// lateness is within the budget again.
 	//
-	// Fix: wait. If it lasts, allow more late demand, or shorten the start.
+	// Fix: wait. If the verdict does not change, allow more late demand, or shorten the start time of the replicas.
 	Overspent Verdict = "Overspent"
-	// AtMaxReplicas (False): the budget is overspent, mostly while the autoscaler was at its maximum (maxReplicas). The message has the number of replicas that are needed.
+	// AtMaxReplicas (False): the budget is overspent, mostly while the autoscaler was at maxReplicas. The message says how many replicas are
+	// needed.
 	//
 	// Fix: raise maxReplicas, or allow more late demand.
 	AtMaxReplicas Verdict = "AtMaxReplicas"
-	// FasterThanLead (False): the budget is overspent, as bursts rise faster than replicas start.
+	// FasterThanLead (False): the budget is overspent, because the demand rises faster than replicas start.
 	//
-	// Fix: shorten the start (a warm node, the image, the weights), or allow more late demand.
+	// Fix: shorten the start time of the replicas (a warm node, a smaller image, faster loading of the weights), or allow more late demand.
 	FasterThanLead Verdict = "FasterThanLead"
 )
 
@@ -164,16 +164,16 @@ type AutoscalerReport struct {
 	// Target is what a replica sustains, in the demand's unit; Min and Max bound the replicas.
 	Target   float64
 	Min, Max int32
-	// Headroom is the multiplier that it needs, ExpectedLate the share of the demand that is expected to be late with it, or to arrive in
-	// bad hours if BadHours.
+	// Headroom is the multiplier that it needs. ExpectedLate is the share of the demand that is expected to be late with this headroom or,
+	// if BadHours, to arrive in bad hours.
 	Headroom, ExpectedLate float64
-	// Curve is what is expected under each multiplier; Headroom is read from it. Its shares are those of the Report's objective: of
-	// demand in bad hours if BadHours, else of late demand. Other has the shares of the other kind.
+	// Curve contains the expected lateness and cost for each multiplier; Headroom is read from it. Its shares are of the kind that the
+	// Report's objective limits: demand in bad hours if BadHours, otherwise late demand. Other contains the shares of the other kind.
 	Curve, Other Curve
 	BadHours     bool
 }
 
-// curveFor is the curve that limits what a goal limits.
+// curveFor is the curve with the shares that a goal limits.
 func (a *AutoscalerReport) curveFor(asked Goal) Curve {
 	if asked.BadHours == a.BadHours {
 		return a.Curve
@@ -181,28 +181,28 @@ func (a *AutoscalerReport) curveFor(asked Goal) Curve {
 	return a.Other
 }
 
-// Candidate is one of those that were simulated, and what it would cost to meet the objective with it.
+// Candidate is a simulated candidate, with the cost of meeting the objective with it.
 type Candidate struct {
 	Name     string
 	Selected bool
-	// Headroom is the multiplier that the objective needs; Late and RelativeCost are the share of late demand (with BadHours, of demand in
-	// bad hours) and the relative cost that are expected with it. NaN while unknown.
+	// Headroom is the multiplier that the objective needs. With this headroom, Late is the expected share of late demand (with BadHours, of
+	// demand in bad hours), and RelativeCost is the expected relative cost. NaN while unknown.
 	Headroom, Late, RelativeCost float64
-	// MeetsObjective is false while too few hours are observed.
+	// MeetsObjective is also false while too few hours have been observed.
 	MeetsObjective bool
 }
 
-// loss is the relative cost plus, at a price, that of the lateness.
+// loss is the relative cost plus, at a price, the cost of the lateness.
 func (c *Candidate) loss(price float64) float64 { return c.RelativeCost + price*c.Late }
 
-// Deferrable is the work that may wait until a deadline, with the first autoscaler on Forewarm's value.
+// Deferrable is the report on deferrable work, with the first autoscaler on Forewarm's value.
 type Deferrable struct {
 	Deadline time.Duration
 	// Arrived is the work of the Report's period, and Missed the part of it that missed its deadline, in replica-hours.
 	Arrived, Missed float64
-	// Waiting is what waits now, in replica-hours.
+	// Waiting is the work that is waiting now, in replica-hours.
 	Waiting float64
-	// DeadlineFloor is the value that it asks for beside the demand; 0 where the demand's headroom leaves enough.
+	// DeadlineFloor is the value that the work needs in addition to the demand; 0 if the headroom of the demand is sufficient.
 	DeadlineFloor float64
 }
 
@@ -214,16 +214,16 @@ func (d *Deferrable) MissedShare() float64 {
 	return d.Missed / d.Arrived
 }
 
-// Account is the demand of a period and what was paid for it, in replica-hours: what one replica serves in an hour.
+// Account is the demand of a period and its cost. Both are in replica-hours, the work that one replica does in an hour.
 type Account struct {
 	// Arrived is the demand; Late is the part of it that waited longer than the objective's wait, and Bad the part that arrived in bad
 	// hours.
 	Arrived, Late, Bad float64
-	// Judged is the demand of the hours of which enough is known to say whether they were bad.
+	// Judged is the demand of the hours that are known well enough to decide whether they were bad.
 	Judged float64
 	// BadHours is how many of these hours were bad.
 	BadHours int
-	// ReplicaHours replica-hours.
+	// ReplicaHours is the cost.
 	ReplicaHours float64
 }
 
@@ -267,7 +267,7 @@ func (a Account) judged(asked Goal) float64 {
 	return a.Arrived
 }
 
-// RelativeCost is Paid over Arrived: 1 is perfect, at 2 half of the replica-hours are idle. NaN without demand.
+// RelativeCost is ReplicaHours over Arrived. 1 is perfect; at 2, half of the replica-hours are idle. It is NaN without demand.
 func (a Account) RelativeCost() float64 {
 	if !(a.Arrived > 0) {
 		return math.NaN()

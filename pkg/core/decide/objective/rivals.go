@@ -10,11 +10,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// AssumedTarget is the target of the autoscaler before Forewarm where nobody stated it, as a share of what a replica sustains.
+// AssumedTarget is the assumed target of the previous HPA if it is not specified, as a share of what a replica sustains.
 const AssumedTarget = 0.7
 
-// targetShares are the targets of which the best is chosen afterwards, as shares of what a replica sustains. The last one is the
-// target of an autoscaler that reads a Forecast.
+// targetShares are the targets from which the best one is selected in hindsight, as shares of what a replica sustains. The last one is
+// the target of an autoscaler that reads a Forecast.
 var targetShares = [...]float64{.4, .5, .6, .7, .8, .9, 1} //nolint:gochecknoglobals // A constant table.
 
 const rivalCount = 1 + len(targetShares)

@@ -7,8 +7,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 )
 
-// Simulation simulates autoscalers beside the real one, on the observed demand. Each has an HPA, pods, a queue and
-// a served value of its own.
+// Simulation simulates autoscalers on the observed demand, in addition to the real one. Each has its own HPA, pods, queue and served value.
 type Simulation struct {
 	settings  *settings
 	workloads []Workload

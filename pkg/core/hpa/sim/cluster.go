@@ -148,7 +148,7 @@ type Fleet struct {
 // its HPA. The errors are those of Spec.Validate.
 func NewFleet(specs []Spec, start time.Time, step time.Duration, demands []float64) (*Fleet, error) {
 	if len(specs) == 0 {
-		return nil, errors.New("a fleet without workloads: want at least one")
+		return nil, errors.New("a fleet without workloads: expected at least one")
 	}
 	f := &Fleet{results: make([]StepResult, len(specs))}
 	for i := range specs {

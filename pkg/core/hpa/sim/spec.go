@@ -38,7 +38,7 @@ type Spec struct {
 	Deadline time.Duration
 	// PassDeadBand raises what the HPA reads wherever its tolerance would hide that more is served than its replicas sustain.
 	PassDeadBand bool
-	// Interruptions is how often a ready replica is lost in an hour, as on spot; it is started anew.
+	// Interruptions is how often a ready replica is lost in an hour, as on spot nodes. A replacement is started.
 	Interruptions float64
 	// Seed of the random lead times and interruptions.
 	Seed uint64
@@ -62,28 +62,28 @@ func (s Spec) validate(step time.Duration) error {
 	problems := []error{s.HPA.Validate()}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(s.HPA.Metrics) != 1 {
-		wrong("HPA with %d metrics: want 1", len(s.HPA.Metrics))
+		wrong("HPA with %d metrics: expected 1", len(s.HPA.Metrics))
 	}
 	if !(s.Capacity >= minCapacity) || math.IsInf(s.Capacity, 0) {
-		wrong("capacity %v: want at least %v", s.Capacity, minCapacity)
+		wrong("capacity %v: expected at least %v", s.Capacity, minCapacity)
 	}
 	if s.Deadline < 0 || s.Deadline > longestDeadline {
-		wrong("deadline %s: want 0 to %s", s.Deadline, longestDeadline)
+		wrong("deadline %s: expected 0 to %s", s.Deadline, longestDeadline)
 	}
 	if step <= 0 || s.Sync < step || s.Sync%step != 0 {
-		wrong("sync period %s with step %s: want a whole number of steps", s.Sync, step)
+		wrong("sync period %s with step %s: expected a whole number of steps", s.Sync, step)
 	}
 	if s.Wait < 0 || s.Timeout < s.Wait {
-		wrong("wait %s with timeout %s: want 0 or more, and a timeout of at least the wait", s.Wait, s.Timeout)
+		wrong("wait %s with timeout %s: expected 0 or more, and a timeout of at least the wait", s.Wait, s.Timeout)
 	}
 	if !(s.Interruptions >= 0 && s.Interruptions <= maxInterruptions) {
-		wrong("%v interruptions an hour: want 0 to %v", s.Interruptions, maxInterruptions)
+		wrong("%v interruptions an hour: expected 0 to %v", s.Interruptions, maxInterruptions)
 	}
 	problems = append(problems, validateLead("pod", s.PodLead))
 	if s.Nodes != nil {
 		problems = append(problems, validateLead("node", s.Nodes.Lead))
 		if s.Nodes.PodsPerNode < 1 || s.Nodes.KeepIdle < 0 {
-			wrong("%d pods per node, idle nodes kept for %s: want 1 or more, and 0 or more",
+			wrong("%d pods per node, idle nodes kept for %s: expected 1 or more, and 0 or more",
 				s.Nodes.PodsPerNode, s.Nodes.KeepIdle)
 		}
 	}
@@ -104,16 +104,16 @@ const longestDeadline = 24 * time.Hour
 
 func validateLead(what string, lead LeadTime) error {
 	if lead == nil {
-		return fmt.Errorf("%s without a lead time: want one, 0 is allowed", what)
+		return fmt.Errorf("%s without a lead time: expected one, 0 is allowed", what)
 	}
 	if e, ok := lead.(Empirical); ok && len(e) == 0 {
-		return fmt.Errorf("%s without measured lead times: want at least one", what)
+		return fmt.Errorf("%s without measured lead times: expected at least one", what)
 	}
 	if l, ok := lead.(LogNormal); ok && !(l.Sigma >= 0 && l.Sigma < longestLogNormal) {
-		return fmt.Errorf("%s lead time: sigma %v, want 0 to %v", what, l.Sigma, longestLogNormal)
+		return fmt.Errorf("%s lead time: sigma %v, expected 0 to %v", what, l.Sigma, longestLogNormal)
 	}
 	if longest := lead.longest(); longest < 0 || longest > longestLead {
-		return fmt.Errorf("%s lead time: up to %s, want 0 to %s", what, longest, longestLead)
+		return fmt.Errorf("%s lead time: up to %s, expected 0 to %s", what, longest, longestLead)
 	}
 	return nil
 }

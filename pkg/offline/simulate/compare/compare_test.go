@@ -53,7 +53,7 @@ func TestCompare(t *testing.T) {
 	if forewarm.Hindsight || forewarm.Target != capacity || !best.Hindsight {
 		t.Errorf("forewarm is played with %v, in hindsight %v", forewarm.Target, forewarm.Hindsight)
 	}
-	if !strings.HasPrefix(c.Verdict, "Too early for a verdict, which needs three days. Over 2 days Forewarm uses") {
+	if !strings.HasPrefix(c.Verdict, "Too early for a verdict, which needs three days. Over 2 days, Forewarm uses") {
 		t.Error(c.Verdict)
 	}
 	if c.Partial || c.Assumptions.CapacityAssumed || c.Assumptions.WarmUp != 2*day || c.Assumptions.Duration != 4*day {

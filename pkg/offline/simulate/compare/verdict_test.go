@@ -163,11 +163,11 @@ func TestHeadlinesOfOddHistories(t *testing.T) {
 		word     verdict.Word
 		headline string
 	}{
-		"five hours":      {flat(5, 300), verdict.TooEarly, "Too early for a verdict, which needs three days. Over 4.5 hours Forewarm uses"},
-		"a day":           {flat(24, 300), verdict.TooEarly, "Too early for a verdict, which needs three days. Over 21.6 hours Forewarm uses"},
-		"never late":      {flat(6*24, 310), verdict.Saves, "As reliable as your HPA, with 20% fewer GPU-hours"},
-		"never in time":   {flat(6*24, 20_000), verdict.TooLate, "Too late: 100% of the demand arrived in bad hours, and the objective allows 1%."},
-		"hardly anything": {flat(6*24, 0.001), verdict.NoDifference, "No difference: as reliable as your HPA, with 0% fewer GPU-hours"},
+		"five hours":      {flat(5, 300), verdict.TooEarly, "Too early for a verdict, which needs three days. Over 4.5 hours, Forewarm uses"},
+		"a day":           {flat(24, 300), verdict.TooEarly, "Too early for a verdict, which needs three days. Over 21.6 hours, Forewarm uses"},
+		"never late":      {flat(6*24, 310), verdict.Saves, "Forewarm is as reliable as your HPA and uses 20% fewer GPU-hours"},
+		"never in time":   {flat(6*24, 20_000), verdict.TooLate, "Too late: 100% of the demand arrived in bad hours, but the objective allows only 1%."},
+		"hardly anything": {flat(6*24, 0.001), verdict.NoDifference, "No difference: Forewarm is as reliable as your HPA and uses 0% fewer GPU-hours"},
 	} {
 		c := config(tt.demand)
 		c.BadHours, c.Only = true, []string{compare.HPA, compare.BestTarget, compare.Forewarm}
