@@ -226,12 +226,15 @@ func (s *situation) problem(group string, held []apiService) string {
 		return ""
 	case group == Inspect:
 		return fmt.Sprintf(
-			"another Forewarm serves this cluster: %s leads to %s. Both write the statuses of all Forecasts: "+
+			"another Forewarm serves this cluster (%s leads to %s), and both write the statuses of all Forecasts: "+
 				"uninstall one of them", group, holders)
 	case s.modes[group] == Required:
 		return fmt.Sprintf(
-			"%s leads to %s, and Forewarm takes no group from another server: delete that APIService, or write "+
-				"auto or false for this group", group, holders)
+			"%s leads to %s, and Forewarm does not take API groups from other servers: delete that APIService, or set the flag "+
+				"for this group to auto or false",
+			group,
+			holders,
+		)
 	}
 	return ""
 }

@@ -72,12 +72,12 @@ func (l *Leaf) Check(now time.Time) error {
 		return err
 	}
 	if verified {
-		return fmt.Errorf("the serving certificate has ended at %s", end.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the serving certificate expired at %s", end.UTC().Format(time.RFC3339))
 	}
 	return errors.New("the certificate authority is not known yet")
 }
 
-// NotAfter is when the certificate ends; zero while it is signed by nobody's authority.
+// NotAfter is when the certificate expires. It is zero until an authority has signed the certificate.
 func (l *Leaf) NotAfter() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,7 +95,12 @@ func (l *Leaf) Run(ctx context.Context, clock run.Clock) error {
 	for ctx.Err() == nil {
 		next, err := l.refresh(clock.Now())
 		if err != nil {
-			l.log.ErrorContext(ctx, "no new serving certificate, the old one stays", "error", err)
+			l.log.ErrorContext(
+				ctx,
+				"cannot sign a new serving certificate, so the old one remains in use",
+				"error",
+				err,
+			)
 		}
 		changed.Wait(ctx, clock, next)
 	}
@@ -144,8 +149,8 @@ var _ prometheus.Collector = ExpiryCollector{}
 
 var expiryDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_certificate_expiry_timestamp_seconds",
-	"When the certificate of this replica's server (serving), and the newest one of its authority (authority), ends. Where they are "+
-		"files, a file that cannot be read has none.",
+	"When a certificate expires: the certificate of this replica's server (serving), or the newest certificate of its authority "+
+		"(authority). Absent for a certificate file that cannot be read.",
 	[]string{"certificate"},
 	nil,
 )

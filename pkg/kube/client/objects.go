@@ -102,17 +102,17 @@ func ReadWithCluster(ctx context.Context, config *rest.Config, namespace, name s
 	}
 	f.Object.Spec.Signal.Source = "" // It is in the Prometheus that the user names.
 	f.State = manifest.NoCluster()
-	f.State.LeadTime.Source = "nothing is measured yet"
+	f.State.LeadTime.Source = "no starts are measured yet"
 	if starts := f.Object.Status.Starts; starts != nil && manifest.IsWorkload(f.Object, starts.Workload) {
 		f.State.LeadTime = manifest.MeasuredLeadTime{
 			Lead:   time.Duration(starts.LeadTime.Seconds) * time.Second,
 			Median: time.Duration(starts.LeadTime.MedianSeconds) * time.Second,
-			Source: "measured until now",
+			Source: "measured so far",
 		}
 	}
 	f.State.UnreadReason = ""
 	if err = f.readAutoscalers(ctx, client); err != nil {
-		f.State.UnreadReason = "autoscalers could not be read: " + err.Error()
+		f.State.UnreadReason = "cannot read autoscalers: " + err.Error()
 	}
 	return f, nil
 }

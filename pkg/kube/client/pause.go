@@ -78,8 +78,8 @@ func pause(
 		wanted = "null" // It removes it.
 	} else if _, stated, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "scaling", "before"); err != nil ||
 		!stated {
-		r.Message = "no spec.scaling.before: its target is assumed to be " +
-			humanize.ShareAsWritten(objective.AssumedTarget)
+		r.Message = "spec.scaling.before is not set, so the target of the previous HPA is assumed to be " +
+			humanize.ShareAsWritten(objective.AssumedTarget) + " of what a replica sustains"
 	}
 	if !c.Resume && value == "true" || c.Resume && !annotated {
 		return r

@@ -16,13 +16,13 @@ var _ prometheus.Collector = (*Objects)(nil)
 var (
 	replicasDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 		"forewarm_workload_replicas",
-		"Replicas of the workload of a Forecast: wanted by its scale (read every ten minutes), ready, and unready: pods that wait for a "+
-			"node, start or fail. Absent while the pods are not watched.",
+		"Replicas of the workload of a Forecast by state: wanted (requested in the scale of the workload, read every ten minutes), ready, "+
+			"and unready (pods that wait for a node, start or fail). Absent while Forewarm does not watch the pods.",
 		[]string{"namespace", "forecast", "state"},
 		nil,
 	)
 	missingDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
-		"forewarm_autoscaler_forecast_missing", "1 for an autoscaler that names a Forecast that does not exist.",
+		"forewarm_autoscaler_forecast_missing", "1 for an autoscaler that reads a Forecast that does not exist.",
 		[]string{"namespace", "autoscaler", "forecast"}, nil)
 )
 

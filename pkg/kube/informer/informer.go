@@ -35,7 +35,7 @@ type Config[T any] struct {
 	Listed func()
 	// Failed is told of a problem that is not the one before.
 	Failed func(ctx context.Context, problem *ReadError)
-	// Verb is what cannot be done with them where that fails; default read. Advice is what to do where the right to is missing.
+	// Verb is what Forewarm does with the objects, for messages (default: read). Advice says what to do if the permission is missing.
 	Verb, Advice string
 	// Bound limits what is kept of a namespace; nil for no limit.
 	Bound *Bound[T]
@@ -160,7 +160,7 @@ func (w *Watch[T]) explain(err error) *ReadError {
 	case apierrors.IsNotFound(err):
 		text = "the cluster does not have " + w.config.Name + ": " + w.config.Advice
 	case apierrors.IsForbidden(err):
-		text += ": " + w.config.Advice
+		text = "Forewarm is not allowed to " + w.config.Verb + " " + w.config.Name + ": " + w.config.Advice
 	default:
 		text += ", retrying"
 	}

@@ -149,8 +149,13 @@ func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	after, err := c.Pools.Mark(ctx, v.Pool, holds)
 	switch {
 	case apierrors.IsForbidden(err):
-		return problem(v1alpha1.PoolReasonForbidden, "mode %s needs more rights: apply deploy/warm-pools, set "+
-			"warmPools.enforce in the chart, or check the admission policies: %s", v1alpha1.PoolEnforce, err)
+		return problem(
+			v1alpha1.PoolReasonForbidden,
+			"Forewarm lacks permissions for mode %s: apply deploy/warm-pools, set "+
+				"warmPools.enforce in the chart, or check the admission policies: %s",
+			v1alpha1.PoolEnforce,
+			err,
+		)
 	case err != nil:
 		return fmt.Errorf("mark what the pool holds: %w", err)
 	}
@@ -172,9 +177,9 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 		c.recordError(v, err, now)
 		return fmt.Errorf("release what the pool holds: %w", err)
 	}
-	message := "released what the pool held"
+	message := "The pool released everything that it held"
 	if lostScale(v.WarmPool) {
-		message = "the scale that the pool had set stays as it is: the number before is unknown"
+		message = "The pool left the replicas of its target unchanged, because it does not know how many there were before"
 	}
 	if err := c.mark(ctx, v, false); err != nil {
 		if writes.IsStale(err) {

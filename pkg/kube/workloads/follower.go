@@ -66,7 +66,10 @@ func (f *follower) problem() string {
 	case f.err != nil:
 		return f.err.Text
 	case f.pods == nil:
-		return fmt.Sprintf("the pods of at most %d namespaces are watched", f.watch.config.MaxNamespaces)
+		return fmt.Sprintf(
+			"Forewarm does not watch the pods of this namespace, because it watches at most %d namespaces",
+			f.watch.config.MaxNamespaces,
+		)
 	}
 	if problem := f.pods.Problem(); problem != nil {
 		return problem.Text
