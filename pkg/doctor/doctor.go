@@ -96,8 +96,8 @@ func (d *Doctor) Examine(ctx context.Context) (Report, error) {
 	}
 	if ctx.Err() != nil {
 		report.Findings = append(report.Findings, Finding{
-			Check: "Time", Level: Unknown, Message: "the checks did not end in time: some are missing",
-			Remedy: "run it again, near the cluster",
+			Check: "Time", Level: Unknown, Message: "the checks took too long, so some of them are missing",
+			Remedy: "run forewarm doctor again, closer to the cluster",
 		})
 	}
 	report.sort()
@@ -135,9 +135,11 @@ func (d *Doctor) date(ctx context.Context, path string) (time.Time, error) {
 
 func notInstalled(namespace string) Finding {
 	return Finding{
-		Check: "Installed", Level: Error, Object: "namespace " + namespace,
+		Check:   "Installed",
+		Level:   Error,
+		Object:  "namespace " + namespace,
 		Message: "Forewarm is not installed here: there is no Deployment forewarm and no CRD of Forecasts",
-		Remedy: "install it (docs/quickstart.md), or name its namespace with --namespace, or another cluster with " +
+		Remedy: "install it (docs/quickstart.md), or select the right namespace with --namespace or the right cluster with " +
 			"--context",
 	}
 }
