@@ -1,5 +1,5 @@
-// Package doctor finds what is wrong with a Forewarm in a cluster, and what to do about it. It only reads, with the rights of
-// its caller. What the caller may not read is a finding of its own, never silence.
+// Package doctor finds out what is wrong with a Forewarm in a cluster, and what to do about it. It only reads, with the permissions of
+// its caller. If the caller is not allowed to read something, this becomes a finding of its own.
 package doctor
 
 import (
@@ -23,10 +23,10 @@ import (
 type Config struct {
 	// Cluster is how the caller reaches the cluster.
 	Cluster *rest.Config
-	// Namespace is where Forewarm is installed. Elsewhere is the namespace whose Forecasts are examined where the caller may not
-	// list those of all namespaces.
+	// Namespace is where Forewarm is installed. Elsewhere is the namespace whose Forecasts are examined if the caller is not allowed to
+	// list the Forecasts of all namespaces.
 	Namespace, Elsewhere string
-	// Prometheus is that of Forewarm, as the caller reaches it; without a URL it is not examined.
+	// Prometheus is the Prometheus that Forewarm reads, at the URL at which the caller reaches it. Without a URL it is not examined.
 	Prometheus prometheus.Config
 	// Now is the clock.
 	Now func() time.Time

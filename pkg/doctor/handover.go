@@ -15,21 +15,21 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
-// Step of the handover: a command, and the one that takes it back.
+// Step is a step of the handover: a command, and the command that undoes it.
 type Step struct {
 	Do   string `json:"do"`
 	Back string `json:"back"`
 }
 
-// Handover is what is left before another server's metrics groups can be handed to Forewarm; errors block it.
+// Handover says what must be done before Forewarm can take over the metrics API groups of another server. Errors block the handover.
 type Handover struct {
 	Report
 
-	// Steps hand over, from the first to the last; their opposites run from the last to the first.
+	// Steps are the commands of the handover, in order. To undo the handover, undo them in reverse order.
 	Steps []Step `json:"steps"`
 }
 
-// CheckHandover reads who holds the groups and which metrics Forewarm can answer. The error means that the cluster does not
+// CheckHandover reads which servers serve the groups, and which metrics Forewarm can provide. The error means that the cluster does not
 // answer.
 func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 	if _, err := d.date(ctx, "/version"); err != nil {

@@ -70,9 +70,9 @@ type EventSpec struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
 	// +optional
 	Times string `json:"times,omitempty"`
-	// Like is an earlier time whose demand the event will resemble. Last means the last occurrence of this event
-	// within the history. A day of the week, such as Sunday, means that day. Set exactly one of atLeast, times, like
-	// and ignore.
+	// Like says that the demand during the event will resemble the demand at an earlier time. Last means the last
+	// occurrence of this event within the history. A day of the week, such as Sunday, means the course of that day.
+	// Set exactly one of atLeast, times, like and ignore.
 	// +optional
 	Like EventLike `json:"like,omitempty"`
 	// Ignore keeps Forewarm from learning from the demand during the event, for example during a load test or an
@@ -145,7 +145,7 @@ type DemandEventStatus struct {
 	// Forecasts is the number of Forecasts that use the event.
 	// +optional
 	Forecasts int32 `json:"forecasts"`
-	// Conditions says whether the event is applied, and why not.
+	// Conditions says whether the event is applied, and if it is not, why.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

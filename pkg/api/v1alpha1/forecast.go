@@ -74,8 +74,9 @@ type ForecastSpec struct {
 	// TOTAL demand of all replicas.
 	Signal Signal `json:"signal"`
 
-	// Objective says how reliable the service must be: which share of the demand may be late, or may arrive in bad
-	// hours. Forewarm chooses the headroom that meets the objective. Default: badHours 1%, wait 30s, over 14d.
+	// Objective says how reliable the service must be: which share of the demand may arrive in bad hours, or may be
+	// late. Forewarm adds as much headroom to the forecast as the objective requires. Default: badHours 1%, wait 30s,
+	// over 14d.
 	// +optional
 	Objective *Objective `json:"objective,omitempty"`
 
@@ -89,8 +90,8 @@ type ForecastSpec struct {
 	Quantile string `json:"quantile,omitempty"`
 
 	// CostRatio replaces the objective by a price for lateness: it says how many idle replica-hours cost as much as
-	// one replica-hour of demand that waits longer than 30s. Forewarm chooses the headroom with the lowest total cost
-	// of idle replicas and late demand. Write a number above 0 and at most 1000000 in quotes, for example "20".
+	// one replica-hour of demand that waits longer than 30s. Forewarm then serves the value with the lowest total
+	// cost of idle replicas and late demand. Write a number above 0 and at most 1000000 in quotes, for example "20".
 	// Cannot be combined with objective or quantile.
 	// +optional
 	CostRatio Positive `json:"costRatio,omitempty"`
@@ -344,16 +345,16 @@ type Signal struct {
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.late) && has(self.badHours))",message="late and badHours exclude each other, keep one"
 type Objective struct {
-	// Late is the share of the demand that is allowed to wait longer than wait, for example "1%". It must be above 0%
-	// and below 100%. Cannot be combined with badHours.
+	// Late is the share of the demand that is allowed to wait longer than the time in wait, for example "1%". It must
+	// be above 0% and below 100%. Cannot be combined with badHours.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?%$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+([.][0-9]+)?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) < 100.0)",message="write a percentage above 0% and below 100%"
 	// +optional
 	Late string `json:"late,omitempty"`
 	// BadHours is the share of the demand that is allowed to arrive in bad hours, for example "1%". A bad hour is a
-	// UTC clock hour in which more than a tenth of the demand waits longer than wait. It must be above 0% and below
-	// 100%. Cannot be combined with late. Default 1% if late is not set.
+	// UTC clock hour in which more than a tenth of the demand waits longer than the time in wait. It must be above 0%
+	// and below 100%. Cannot be combined with late. Default 1% if late is not set.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?%$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+([.][0-9]+)?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) < 100.0)",message="write a percentage above 0% and below 100%"
@@ -386,7 +387,7 @@ type MeasuredLateness struct {
 	// +optional
 	Preset string `json:"preset,omitempty"`
 	// Query is a PromQL query that returns one series: the share of the requests in the last five minutes that waited
-	// longer than wait, from 0 to 1. Without requests, it returns NaN or no series.
+	// longer than the time in the objective's wait, from 0 to 1. Without requests, it returns NaN or no series.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=8192
 	// +optional
@@ -406,7 +407,8 @@ const (
 	LeadTimeFixed LeadTimeMode = "Fixed"
 )
 
-// LeadTime is the time from "more replicas" to "ready".
+// LeadTime says how long new capacity takes. For a Forecast, it is the time from "more replicas" to "ready". For a
+// WarmPool, it is the time that a new node takes.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.mode) && self.mode == 'Fixed') == has(self.duration)",message="mode Fixed takes a duration, and only mode Fixed does"
 // +kubebuilder:validation:XValidation:rule="!(has(self.mode) && self.mode == 'Fixed' && has(self.fallback))",message="fallback is for mode Auto only"

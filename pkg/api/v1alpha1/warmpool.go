@@ -65,9 +65,9 @@ type WarmPoolSpec struct {
 	// Chunk describes one unit of the capacity that the pool holds. It is usually what one replica of a member needs.
 	Chunk Chunk `json:"chunk"`
 
-	// Quantile says how likely the pool is to be large enough: it is the quantile that Forewarm uses of the members'
-	// highest joint need while a node and a pod start. A higher value holds more chunks. Write a number from 0.5 to
-	// 0.995 in quotes. Default "0.975".
+	// Quantile says how likely it must be that the pool is large enough. For example, "0.975" means that the pool
+	// covers the joint need of all members while a node and a pod start with a probability of 97.5 %. A higher value
+	// holds more chunks. Write a number from 0.5 to 0.995 in quotes. Default "0.975".
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^0?\.[0-9]+$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^0?[.][0-9]+$') || (double(self) >= 0.5 && double(self) <= 0.995)",message="write a number from 0.5 to 0.995"
@@ -88,8 +88,8 @@ type WarmPoolSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	Max int32 `json:"max"`
-	// Fallback is how many chunks the pool relies on when it cannot follow the forecasts: at least this number while
-	// a forecast is stale or poor, and at most this number after the budget is spent. It must be between min and max.
+	// Fallback is how many chunks the pool holds when it cannot follow the forecasts: at least this number while a
+	// forecast is stale or poor, and at most this number after the budget is spent. It must be between min and max.
 	// Default: min.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000

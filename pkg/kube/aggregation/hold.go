@@ -39,7 +39,7 @@ type Bundler interface {
 	Subscribe(ctx context.Context, signal changes.Signal)
 }
 
-// HoldConfig is which groups Forewarm holds.
+// HoldConfig says which groups Forewarm serves, and how their APIServices are verified.
 type HoldConfig struct {
 	// Modes by group.
 	Modes map[string]Mode
@@ -47,17 +47,17 @@ type HoldConfig struct {
 	Owner string
 	// Port of Forewarm's Service.
 	Port int
-	// Grace is how long an APIService that an older Forewarm's manifests left unverified stays so: replicas of that version,
-	// whose certificates nobody can verify, serve until the rolling update is over.
+	// Grace is how long an APIService that the manifests of an older Forewarm left unverified stays unverified. Replicas of that version
+	// serve until the rolling update is over, and their certificates cannot be verified.
 	Grace time.Duration
 	// Authority signs the certificates; nil means that the kube-apiserver verifies them by the authorities of its machine, or
 	// by what others write into the APIServices.
 	Authority Bundler
 }
 
-// Hold keeps the APIServices of the groups until the context ends: it creates those that nobody holds, writes by which
-// certificates Forewarm is verified, lets go of those that lead elsewhere, and deletes those of groups that are not served.
-// It takes none from another server. Only the leader should call it, once it can serve.
+// Hold keeps the APIServices of the groups up to date until the context ends. It creates the missing ones, writes the certificates with
+// which the kube-apiserver verifies Forewarm, gives up ownership of those that lead to another server, and deletes those of groups that
+// Forewarm does not serve. It never takes a group from another server. Only the leader should call it, once it can serve.
 func (w *Groups) Hold(ctx context.Context, clock run.Clock, config HoldConfig) {
 	changed := changes.NewSignal()
 	w.changed.Subscribe(ctx, changed)

@@ -18,8 +18,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/run"
 )
 
-// Leaf is this replica's serving certificate. Before the authority is known it is signed by an authority of its own, which
-// nobody trusts, so that the port can be opened.
+// Leaf is the serving certificate of this replica. Until the authority is known, the certificate is signed by a temporary authority,
+// so that the port can be opened. No client trusts the temporary authority.
 type Leaf struct {
 	hosts    []string
 	lifetime time.Duration
@@ -41,12 +41,12 @@ var (
 
 // NewLeaf returns a certificate for hosts, DNS names or addresses.
 func NewLeaf(secret *Secret, lifetime time.Duration, now time.Time, log *slog.Logger, hosts ...string) (*Leaf, error) {
-	nobody, _, err := (&Authority{}).Renew(now, MinLifetimes*lifetime)
+	temporary, _, err := (&Authority{}).Renew(now, MinLifetimes*lifetime)
 	if err != nil {
 		return nil, err
 	}
 	l := &Leaf{hosts: hosts, lifetime: lifetime, secret: secret, log: log}
-	l.current, err = nobody.issue(now, lifetime, x509.ExtKeyUsageServerAuth, hosts...)
+	l.current, err = temporary.issue(now, lifetime, x509.ExtKeyUsageServerAuth, hosts...)
 	return l, err
 }
 
@@ -60,7 +60,7 @@ func (l *Leaf) CurrentCertKeyContent() (certificate, key []byte) {
 	return l.current.certificate, l.current.key
 }
 
-// Check is nil once the certificate is signed by the authority in the Secret, and while it has not ended.
+// Check returns nil while the certificate is signed by the authority in the Secret and has not expired.
 func (l *Leaf) Check(now time.Time) error {
 	l.mu.Lock()
 	verified, end := l.verified, l.current.notAfter

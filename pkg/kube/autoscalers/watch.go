@@ -1,8 +1,8 @@
-// Package autoscalers watches the HorizontalPodAutoscalers and, where KEDA is installed, the ScaledObjects of a
-// cluster, and keeps which of their metrics name which Forecast.
+// Package autoscalers watches the HorizontalPodAutoscalers of a cluster, and the ScaledObjects if KEDA is installed. It records which of
+// their metrics read which Forecast.
 //
-// It keeps only these references, and most objects have none. A HorizontalPodAutoscaler whose status changes every 15 s changes
-// nothing here.
+// It keeps only these references, and most objects have none. A HorizontalPodAutoscaler whose status changes every 15 s causes no
+// change here.
 package autoscalers
 
 import (

@@ -31,8 +31,8 @@ var ErrNotFound = errors.New("not found")
 // maxAnswer is the size of the largest answer that is read: ten thousand full outlooks.
 const maxAnswer = 256 << 20
 
-// New makes a client of the server that a configuration leads to: the aggregation layer of a cluster, or a standalone forewarm. The
-// namespace is that of the kubeconfig's context.
+// New returns a client for the server in a configuration: the aggregation layer of a cluster, or a standalone Forewarm. The namespace
+// is the one in the context of the kubeconfig.
 func New(config *rest.Config, namespace string) (*Client, error) {
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {

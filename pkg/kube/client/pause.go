@@ -24,7 +24,7 @@ type PauseConfig struct {
 	DryRun bool
 }
 
-// PauseResult is what became of one Forecast.
+// PauseResult is the result for one Forecast.
 type PauseResult struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -39,7 +39,7 @@ const (
 	PauseFailed    = "failed"
 )
 
-// Pause sets or removes the annotation of Forecasts. Its error is of what cannot be listed; each Forecast has a result.
+// Pause sets or removes the annotation of Forecasts. It returns a result for each Forecast, and an error if it cannot list them.
 func Pause(ctx context.Context, objects dynamic.Interface, c PauseConfig) ([]PauseResult, error) {
 	forecasts := objects.Resource(v1alpha1.GroupVersion().WithResource("forecasts"))
 	all := []PauseResult{}

@@ -1,4 +1,4 @@
-// Package demandevents watches the DemandEvents of a cluster, for the Forecasts that have them, and writes what became of each into its
+// Package demandevents watches the DemandEvents of a cluster, provides them to the Forecasts that they apply to, and writes their
 // status.
 package demandevents
 

@@ -57,7 +57,7 @@ func (o *Objects) Collect(out chan<- prometheus.Metric) {
 	o.collectMissing(out, all, holders)
 }
 
-// collectMissing sends the autoscalers that name none of all Forecasts, and no alias that one holds.
+// collectMissing sends the autoscalers that read neither an existing Forecast nor the alias of one.
 func (o *Objects) collectMissing(
 	out chan<- prometheus.Metric, all map[snapshot.Key]*resolution, holders map[snapshot.Key]snapshot.Key,
 ) {
@@ -67,7 +67,7 @@ func (o *Objects) collectMissing(
 		}
 		var sent []string
 		for _, r := range o.autoscalers.References(key) {
-			if _, held := holders[r.Alias]; held || key == r.Alias { // An alias that nobody holds is no name.
+			if _, held := holders[r.Alias]; held || key == r.Alias { // A Forecast has it, or it is an alias.
 				continue
 			}
 			if !slices.Contains(sent, r.Autoscaler) && (o.externalHeld() || !isExternal(&r)) {

@@ -116,8 +116,8 @@ func (r *resolution) readStatus(object *unstructured.Unstructured) bool {
 	return r.readScaledToZero(&status) || recorded
 }
 
-// recordOf returns the record of a Forecast's workload in a status; an empty one if there is none, or it is invalid or that of
-// another workload. Then the measurement begins anew.
+// recordOf returns the record of a Forecast's workload in a status. It is empty if there is no record, or if the record is invalid or
+// belongs to another workload. In that case, the measurement starts from scratch.
 func recordOf(held *v1alpha1.Starts, forecast *v1alpha1.Forecast) leadtime.Record {
 	if held == nil || !manifest.IsWorkload(forecast, held.Workload) {
 		return leadtime.Record{}

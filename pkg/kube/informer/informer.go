@@ -1,7 +1,7 @@
 // Package informer lists and watches the objects of one resource of a cluster, and keeps what is needed of each.
 //
-// Each object is read as it comes, so that no more whole ones than a page of a list are ever held. What is kept need not be an
-// object, as it must for the informers of client-go.
+// Each object is processed when it arrives, so memory never contains more complete objects than one page of a list. Unlike the informers
+// of client-go, this one can keep values that are not Kubernetes objects.
 package informer
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
-// Config says what the objects are, and who is told of them. Only Name is required.
+// Config says what the objects are, and which functions to call for them. Only Name is required.
 type Config[T any] struct {
 	// Name of the objects, in the plural.
 	Name string
@@ -45,7 +45,7 @@ type Config[T any] struct {
 	Retry time.Duration
 }
 
-// ReadError is why objects are unknown.
+// ReadError says why objects could not be read.
 type ReadError struct {
 	// Text is for a status. It omits the cause, whose words may differ with every attempt.
 	Text  string

@@ -201,13 +201,13 @@ const (
 	yieldEvery = 10 * yieldTime
 )
 
-// yield lowers what placeholder pods hold by what the members' replicas wait for, where the scheduler does not preempt: the
-// pool would keep from its members what it holds for them. A Deployment that shrinks deletes pending pods first, so these
-// are subtracted too.
+// yield lowers the number of placeholder pods by the chunks that the members' replicas wait for, if the scheduler does not preempt
+// placeholders. Otherwise the pool would withhold the capacity that it holds for its members. A Deployment that shrinks deletes pending
+// pods first, so these are subtracted too.
 //
-// Whether it preempts may not show in the template: a DeviceClass can stand for nvidia.com/gpu. So replicas that wait at
-// two steps beside a full pool count as well. As many that wait for longer than yieldTime wait for something else: the pool
-// gives up nothing for them, but for that time in every yieldEvery.
+// The template does not always show whether the scheduler preempts: a DeviceClass can represent nvidia.com/gpu. So the pool also yields
+// if replicas wait at two steps in a row although the pool is full. If the same replicas wait for longer than yieldTime, they wait for
+// something else. The pool then yields to them only for yieldTime in every yieldEvery.
 func (v *poolStep) yield(now time.Time, want Desired, members []warmpool.Member) Desired {
 	c, waiting, before := v.capacity(), 0.0, v.waiting
 	for _, m := range members {

@@ -172,7 +172,7 @@ func (f *follower) scaleOutdated() bool {
 	return f.known() && len(f.living) == 0 && !f.scaleRead
 }
 
-// listed: the pods of the namespace were listed again. What the scale says beside them is to be read.
+// listed is called when the pods of the namespace were listed again. The scale must then be read again, too.
 func (f *follower) listed() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

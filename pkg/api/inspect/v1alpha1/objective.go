@@ -6,17 +6,17 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // demand, each with its own pods and queue. One scales on the value that Forewarm serves, and another one on the
 // observed demand. Costs are in replica-hours. To get GPU-hours, multiply them by the number of GPUs of a replica.
 type Objective struct {
-	// Late is the objective: the share of the demand that is allowed to wait longer than wait. Absent with badHours
-	// and with a cost ratio.
+	// Late is the objective: the share of the demand that is allowed to wait longer than the time in wait. Absent
+	// with badHours and with a cost ratio.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
 	// BadHours is the objective in bad hours: the share of the demand that is allowed to arrive in UTC clock hours in
-	// which more than a tenth of the demand waits longer than wait. Absent without such an objective. With badHours,
-	// expectedLate, and late in curve and candidates, are also shares of the demand in bad hours.
+	// which more than a tenth of the demand waits longer than the time in wait. Absent without such an objective.
+	// With badHours, expectedLate, and late in curve and candidates, are also shares of the demand in bad hours.
 	// +optional
 	BadHours *float64 `json:"badHours,omitempty"`
-	// CostRatio is how many idle replica-hours cost as much as one replica-hour of demand that waits longer than
-	// wait. Absent with an objective.
+	// CostRatio is how many idle replica-hours cost as much as one replica-hour of demand that waits longer than the
+	// time in wait. Absent with an objective.
 	// +optional
 	CostRatio *float64 `json:"costRatio,omitempty"`
 	// Wait is how long demand can wait before it counts as late.
@@ -60,7 +60,8 @@ type Objective struct {
 	// mode.
 	Served Account `json:"served"`
 	// Hours says which hours of this time were bad with the value that Forewarm serves. A bad hour is a UTC clock
-	// hour in which more than a tenth of the demand waited longer than wait. Absent until an hour is known.
+	// hour in which more than a tenth of the demand waited longer than the time in wait. Absent until an hour is
+	// known.
 	// +optional
 	Hours *Hours `json:"hours,omitempty"`
 	// Deferrable is the result for the work that can wait, with the value that Forewarm serves. Absent if there is no
@@ -162,7 +163,7 @@ type Budget struct {
 
 // Account says how much demand was late, and how many replica-hours were used.
 type Account struct {
-	// Late is the share of the demand that waited longer than the objective's wait. Absent without demand.
+	// Late is the share of the demand that waited longer than the objective allows. Absent without demand.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
 	// BadHours is the number of bad hours. Absent until an hour is known.
@@ -215,7 +216,7 @@ type BadHour struct {
 
 // Measured is the lateness that a query of the source measures.
 type Measured struct {
-	// Late is the share of the requests that waited longer than the objective's wait, weighted by demand.
+	// Late is the share of the requests that waited longer than the objective allows, weighted by demand.
 	Late float64 `json:"late"`
 	// Known is how much of the budget's period has measurements.
 	Known metav1.Duration `json:"known"`
@@ -258,7 +259,7 @@ type ReplayTrack struct {
 	// Ready is how many replicas were ready when the demand of each interval was highest.
 	// +listType=atomic
 	Ready []int32 `json:"ready"`
-	// Late is the share of each interval's demand that waited longer than the objective's wait.
+	// Late is the share of each interval's demand that waited longer than the objective allows.
 	// +listType=atomic
 	Late []float64 `json:"late"`
 }

@@ -53,7 +53,7 @@ func schema_pkg_api_inspect_v1alpha1_Account(ref common.ReferenceCallback) commo
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent without demand.",
+							Description: "Late is the share of the demand that waited longer than the objective allows. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -101,7 +101,7 @@ func schema_pkg_api_inspect_v1alpha1_Alternative(ref common.ReferenceCallback) c
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent without demand.",
+							Description: "Late is the share of the demand that waited longer than the objective allows. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -957,7 +957,7 @@ func schema_pkg_api_inspect_v1alpha1_Measured(ref common.ReferenceCallback) comm
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the requests that waited longer than the objective's wait, weighted by demand.",
+							Description: "Late is the share of the requests that waited longer than the objective allows, weighted by demand.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -987,21 +987,21 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the objective: the share of the demand that is allowed to wait longer than wait. Absent with badHours and with a cost ratio.",
+							Description: "Late is the objective: the share of the demand that is allowed to wait longer than the time in wait. Absent with badHours and with a cost ratio.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"badHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BadHours is the objective in bad hours: the share of the demand that is allowed to arrive in UTC clock hours in which more than a tenth of the demand waits longer than wait. Absent without such an objective. With badHours, expectedLate, and late in curve and candidates, are also shares of the demand in bad hours.",
+							Description: "BadHours is the objective in bad hours: the share of the demand that is allowed to arrive in UTC clock hours in which more than a tenth of the demand waits longer than the time in wait. Absent without such an objective. With badHours, expectedLate, and late in curve and candidates, are also shares of the demand in bad hours.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"costRatio": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CostRatio is how many idle replica-hours cost as much as one replica-hour of demand that waits longer than wait. Absent with an objective.",
+							Description: "CostRatio is how many idle replica-hours cost as much as one replica-hour of demand that waits longer than the time in wait. Absent with an objective.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1092,7 +1092,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"hours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Hours says which hours of this time were bad with the value that Forewarm serves. A bad hour is a UTC clock hour in which more than a tenth of the demand waited longer than wait. Absent until an hour is known.",
+							Description: "Hours says which hours of this time were bad with the value that Forewarm serves. A bad hour is a UTC clock hour in which more than a tenth of the demand waited longer than the time in wait. Absent until an hour is known.",
 							Ref:         ref(Hours{}.OpenAPIModelName()),
 						},
 					},
@@ -1828,7 +1828,7 @@ func schema_pkg_api_inspect_v1alpha1_ReplayTrack(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of each interval's demand that waited longer than the objective's wait.",
+							Description: "Late is the share of each interval's demand that waited longer than the objective allows.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
