@@ -117,7 +117,7 @@ spec:
 func idle() []ailment {
 	return []ailment{
 		{name: "no replica is ready", check: "Deployment", level: doctor.Error, words: []string{"0 of 2", "no pod"}},
-		{name: "nobody leads", check: "Leader", level: doctor.Error, words: []string{"no replica has led"}},
+		{name: "nobody leads", check: "Leader", level: doctor.Error, words: []string{"no replica has ever been the leader"}},
 		{
 			name:  "the Secret is empty",
 			check: "Certificates",
@@ -126,7 +126,7 @@ func idle() []ailment {
 		},
 		{
 			name: "a group that nobody serves", check: "APIGroups", level: doctor.Warning,
-			words: []string{"custom.metrics.k8s.io", "nobody serves", "leader takes it"},
+			words: []string{"custom.metrics.k8s.io", "no server serves", "leader takes it"},
 		},
 		{
 			name: "no group leads to Forewarm", check: "APIGroups", level: doctor.Error,
@@ -167,7 +167,7 @@ func broken() []ailment {
 		},
 		{
 			name: "its ClusterRole is gone", check: "Rights", level: doctor.Error,
-			words: []string{"may not get,list,watch forecasts.forewarm.dev", "no Forecast is served"},
+			words: []string{"lacks permissions for Forecasts (get,list,watch forecasts.forewarm.dev", "serves no Forecast"},
 			harm:  [][]string{{"delete", "clusterrole", "forewarm:server"}}, heal: restore, input: role,
 		},
 		{
@@ -233,7 +233,7 @@ func broken() []ailment {
 		},
 		{
 			name: "an HPA without its Forecast", check: "Autoscalers", level: doctor.Error,
-			words: []string{"team/dangles", "names the Forecast gone"},
+			words: []string{"team/dangles", "reads the Forecast gone"},
 			harm:  [][]string{{"apply", "-f", "-"}}, heal: [][]string{{"delete", "-f", "-"}},
 			input: strings.NewReplacer("name: llama, namespace", "name: dangles, namespace",
 				"kind: Deployment, name: llama", "kind: Deployment, name: other", "name: load",
@@ -252,7 +252,7 @@ func broken() []ailment {
 		},
 		{
 			name: "a quota that refuses real pods", check: "Quotas", level: doctor.Error,
-			words: []string{"ResourceQuota gpus", "priority classes"},
+			words: []string{"ResourceQuota gpus", "PriorityClass"},
 			harm: [][]string{
 				{"apply", "-f", "-"},
 				{"create", "quota", "gpus", "-n", "team", "--hard=requests.nvidia.com/gpu=4"},
@@ -307,7 +307,7 @@ func ended() []ailment {
 	foreign, _ := certificate(time.Now().Add(time.Hour))
 	old, _ := certificate(time.Now().Add(-time.Hour))
 	return []ailment{
-		{name: "nobody leads", check: "Leader", level: doctor.Error, words: []string{"no replica leads"}},
+		{name: "nobody leads", check: "Leader", level: doctor.Error, words: []string{"no replica is the leader"}},
 		{
 			name: "a wrong CA", check: "Certificates", level: doctor.Error,
 			words: []string{"lacks a certificate", "leader writes it"}, harm: [][]string{bundle(foreign)},
@@ -318,7 +318,7 @@ func ended() []ailment {
 		},
 		{name: "no API answers", check: "APIGroups", level: doctor.Error, words: []string{"is not available"}},
 		{
-			name: "a damaged caBundle", check: "Certificates", level: doctor.Error, words: []string{"is damaged"},
+			name: "a damaged caBundle", check: "Certificates", level: doctor.Error, words: []string{"caBundle is invalid"},
 			harm: [][]string{bundle([]byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))},
 		},
 		{
@@ -327,7 +327,7 @@ func ended() []ailment {
 			harm:  [][]string{data(`{"stringData": {"ca.crt": "hello"}}`)},
 		},
 		{
-			name: "a Secret without its key", check: "Certificates", level: doctor.Error, words: []string{"no ca.key"},
+			name: "a Secret without its key", check: "Certificates", level: doctor.Error, words: []string{"ca.key is missing"},
 			harm: [][]string{data(fmt.Sprintf(`{"stringData": {"ca.crt": %q}, "data": {"ca.key": null}}`, foreign))},
 		},
 		{

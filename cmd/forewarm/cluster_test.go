@@ -307,7 +307,7 @@ func theft(t *testing.T, s *scene) {
 			return ""
 		})
 	}
-	reachable("external.metrics.k8s.io leads here")
+	reachable("external.metrics.k8s.io leads to Forewarm")
 	owner("forewarm:server")
 	lead("thief")
 	reachable("external.metrics.k8s.io leads to " + system + "/thief")
@@ -318,7 +318,7 @@ func theft(t *testing.T, s *scene) {
 		t.Errorf("%s is not on /metrics", gauge)
 	}
 	lead("forewarm")
-	reachable("external.metrics.k8s.io leads here")
+	reachable("external.metrics.k8s.io leads to Forewarm")
 	owner("forewarm:server")
 	told("APIServiceHeld")
 	s.MustKubectl(t, "", "delete", "apiservice", "v1beta1.external.metrics.k8s.io")
@@ -372,8 +372,8 @@ func quiet(t *testing.T, s *scene) {
 				continue
 			}
 			known := strings.Contains(line, "vllm/in-flight") || strings.Contains(line, "thief") ||
-				strings.Contains(line, "external.metrics.k8s.io leads nowhere; before, it led here") ||
-				strings.Contains(line, "external.metrics.k8s.io leads to monitoring/adapter; before, it led here") ||
+				strings.Contains(line, "external.metrics.k8s.io now leads nowhere; previously it led to Forewarm") ||
+				strings.Contains(line, "external.metrics.k8s.io now leads to monitoring/adapter; previously it led to Forewarm") ||
 				strings.Contains(line, "forewarm-ca with the certificate authority is empty")
 			if entry.Level != "INFO" && !known {
 				t.Errorf("log: %s", line)

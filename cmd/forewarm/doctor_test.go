@@ -164,9 +164,9 @@ func danglingScaledObject(t *testing.T, s *scene) {
 		level: doctor.Error,
 		words: []string{
 			"ScaledObject team/misspelt",
-			"names the Forecast laod",
+			"reads the Forecast laod",
 			"fallback",
-			"write the name of another",
+			"the name of an existing Forecast",
 		},
 	}
 	only := func() string {
@@ -267,7 +267,7 @@ func strangers(t *testing.T, s *scene) {
 	t.Helper()
 	all := examine(t, s.User(t, "stranger"))
 	for _, check := range []string{"Deployment", "Access", "APIGroups", "Certificates", "Rights", "Leader", "OneForewarm"} {
-		missing := ailment{check: check, level: doctor.Unknown, words: []string{"you may not", "administrator"}}
+		missing := ailment{check: check, level: doctor.Unknown, words: []string{"you are not allowed", "administrator"}}
 		if missing.found(all) == nil {
 			t.Errorf("nothing says that %s may not be checked:%s", check, described(all))
 		}
@@ -281,7 +281,7 @@ func strangers(t *testing.T, s *scene) {
 		"--user=viewer")
 	eventually(t, func() string {
 		all := examine(t, s.User(t, "viewer"))
-		only := ailment{check: "Access", level: doctor.Unknown, words: []string{"only those of the namespace team"}}
+		only := ailment{check: "Access", level: doctor.Unknown, words: []string{"of the namespace team"}}
 		load := ailment{check: "Forecasts", level: doctor.OK, words: []string{"team/load"}}
 		if only.found(all) == nil || load.found(all) == nil {
 			return fmt.Sprintf("the viewer of a namespace finds: %+v", all)

@@ -75,9 +75,9 @@ func handover(t *testing.T, s *scene) {
 		h, text = check()
 		for _, want := range []string{
 			"APIService " + externalAPI + " ", "error APIService v1beta1.metrics.k8s.io CPU and memory",
-			"ok HPA team/old External metric load: the Forecast load answers it, ",
-			"ok HPA team/old External metric depth: the Forecast load answers it, ",
-			"error HPA team/old External metric depth: no Forecast answers it",
+			"ok HPA team/old External metric load: the Forecast load provides it, ",
+			"ok HPA team/old External metric depth: the Forecast load provides it, ",
+			"error HPA team/old External metric depth: no Forecast provides it",
 			"error HPA team/old Pods metric busy: ",
 		} {
 			if !strings.Contains(text, want) {

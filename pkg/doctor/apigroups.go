@@ -88,7 +88,7 @@ func (d *Doctor) readAPIServices(ctx context.Context) ([]apiService, error) {
 	return out, nil
 }
 
-// checkAPIGroups: who holds each group, whether it answers, and whether an HPA can reach Forewarm at all.
+// checkAPIGroups checks which service each group leads to, whether that service answers, and whether an HPA can reach Forewarm at all.
 func checkAPIGroups(_ context.Context, d *Doctor, s *state) []Finding {
 	const name = "APIGroups"
 	if s.apiServicesErr != nil {
@@ -106,7 +106,7 @@ func checkAPIGroups(_ context.Context, d *Doctor, s *state) []Finding {
 	}
 	return append(out, Finding{
 		Check: name, Level: Error,
-		Message: "no HPA can read a Forecast: neither " + aggregation.External + " nor " + aggregation.Custom +
+		Message: "no HPA can read a Forecast, because neither " + aggregation.External + " nor " + aggregation.Custom +
 			" leads to " + string(d.service(s)),
 		Remedy: "give Forewarm one of the two groups (docs/hpa.md#external-or-object-metric), or use KEDA's external " +
 			"trigger (docs/keda.md)",
@@ -132,22 +132,25 @@ func (s *state) checkGroup(g apiGroup, own aggregation.Service) (out []Finding, 
 		return out, true
 	case len(holders) > 1:
 		f.Level = Error
-		f.Message = fmt.Sprintf("its versions lead to %d services: %s; the HPA controller reads whichever it prefers",
-			len(holders), joinServices(holders))
-		f.Remedy = "keep one: delete the APIServices of the others, or set --" + g.flag + "=false"
+		f.Message = fmt.Sprintf(
+			"its versions lead to %d different services (%s), so the HPA controller may read the wrong one",
+			len(holders),
+			joinServices(holders),
+		)
+		f.Remedy = "keep one service: delete the APIServices of the others, or set --" + g.flag + "=false"
 	case s.args[g.flag] == "false":
-		f.Message = "is not served, by --" + g.flag + "=false"
+		f.Message = "is not served, because --" + g.flag + " is false"
 	case len(holders) == 0:
-		f.Level, f.Message = Warning, "nobody serves it: "+g.without
-		f.Remedy = "Forewarm's leader takes it once it can serve, ten minutes after another server gave it up: else its log says why " +
-			"not; or set --" + g.flag + "=false"
+		f.Level, f.Message = Warning, "no server serves it, so "+g.without
+		f.Remedy = "wait until Forewarm's leader takes it, which happens at the latest ten minutes after another server gave it up; " +
+			"if it does not, see the log of the leader; or set --" + g.flag + "=false"
 	case g.name == aggregation.Inspect:
 		f.Level, f.Message = Error, fmt.Sprintf("leads to %s and not to %s", joinServices(holders), own)
-		f.Remedy = "if two Forewarms are installed, keep one; else correct --namespace or the APIService"
+		f.Remedy = "if two Forewarms are installed, keep one of them; otherwise correct --namespace or the APIService"
 	case s.args[g.flag] == string(aggregation.Required):
-		f.Level, f.Message = Error, fmt.Sprintf("leads to %s, but is required by --%s=true", joinServices(holders),
-			g.flag)
-		f.Remedy = "delete its APIServices, and Forewarm takes it; or set --" + g.flag + "=auto"
+		f.Level, f.Message = Error, fmt.Sprintf("leads to %s, but --%s=true requires that Forewarm serves it",
+			joinServices(holders), g.flag)
+		f.Remedy = "delete its APIServices, so that Forewarm takes it, or set --" + g.flag + "=auto"
 	default:
 		f.Message = fmt.Sprintf("leads to %s, so %s", joinServices(holders), g.without)
 	}
@@ -163,42 +166,45 @@ func (a *apiService) available(own aggregation.Service) Finding {
 	c := meta.FindStatusCondition(a.Status.Conditions, "Available")
 	switch {
 	case c == nil:
-		f.Level, f.Message = Error, "the kube-apiserver has not tried it yet"
+		f.Level, f.Message = Error, "the kube-apiserver has not checked it yet"
 		f.Remedy = "wait a moment"
 	case c.Status != metav1.ConditionTrue:
 		f.Level = Error
 		f.Message = fmt.Sprintf(
-			"is not available (%s): %.*s; while it is not, no namespace of the cluster can be deleted", c.Reason,
+			"is not available (%s): %.*s; until this is fixed, no namespace of the cluster can be deleted", c.Reason,
 			client.MaxMessage, strings.TrimSuffix(c.Message, "."),
 		)
-		f.Remedy = a.mend(c, a.leadsTo() == own)
+		f.Remedy = a.remedy(c, a.leadsTo() == own)
 	}
 	return f
 }
 
-// mend is what to do about an APIService that is not available.
-func (a *apiService) mend(c *metav1.Condition, ours bool) string {
+// remedy says what to do about an APIService that is not available.
+func (a *apiService) remedy(c *metav1.Condition, ours bool) string {
 	service := a.Spec.Service
 	switch {
 	case c.Reason == "ServiceNotFound" && !ours:
-		return "if that server was uninstalled: kubectl delete apiservice " + a.Name + "; else install it again"
+		return "if that server was uninstalled: kubectl delete apiservice " + a.Name + "; otherwise install it again"
 	case c.Reason == "ServiceNotFound":
 		return reinstall
 	case strings.Contains(c.Message, "signed by unknown authority"),
 		strings.Contains(c.Message, "certificate is valid for"):
 		if ours {
-			return "its caBundle is not that of the server: Forewarm's leader writes it, see the other findings for why it " +
-				"does not"
+			return "its caBundle does not match the certificate of the server: Forewarm's leader writes the caBundle; see the " +
+				"other findings for the reason why it does not"
 		}
-		return "correct its caBundle, with the manifests of " + string(a.leadsTo())
+		return "correct its caBundle by applying the manifests of " + string(a.leadsTo())
 	case strings.Contains(c.Message, "has expired or is not yet valid"):
 		return fmt.Sprintf("compare the clocks of the nodes, then kubectl rollout restart deployment -n %s %s",
 			service.Namespace, service.Name)
 	case strings.Contains(c.Message, "no endpoints"), c.Reason == "MissingEndpoints", c.Reason == "EndpointsNotFound":
-		return "no pod of it is ready: kubectl get pods -n " + service.Namespace
+		return "none of its pods is ready: kubectl get pods -n " + service.Namespace
 	}
-	return fmt.Sprintf("kubectl logs -n %s deployment/%s; a NetworkPolicy or firewall may keep the kube-apiserver out",
-		service.Namespace, service.Name)
+	return fmt.Sprintf(
+		"kubectl logs -n %s deployment/%s; check whether a NetworkPolicy or firewall blocks the kube-apiserver",
+		service.Namespace,
+		service.Name,
+	)
 }
 
 // leftoverGroups is who holds Forewarm's groups where it is not installed, and whether they answer.

@@ -30,14 +30,18 @@ func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
 		}
 		f := verified(a, signers, s.now(d))
 		if ownFiles && len(a.Spec.CABundle) == 0 && s.args["tls-ca-file"] == "" && !a.Spec.InsecureSkipTLSVerify {
-			f = Finding{Level: OK, Message: "is verified by the authorities of the kube-apiserver's machine"}
+			f = Finding{
+				Level:   OK,
+				Message: "is verified with the certificate authorities of the kube-apiserver's machine",
+			}
 		}
 		f.Check, f.Object = name, "APIService "+a.Name
 		if f.Level == Error && f.Remedy == "" {
-			f.Remedy = "Forewarm's leader writes it within seconds: check that a replica leads, and that it may (the checks " +
+			f.Remedy = "Forewarm's leader writes it within seconds: check that a replica leads and has the permission (the checks " +
 				"Deployment, Leader and Rights)"
 			if ownFiles {
-				f.Remedy = "give Forewarm the authority of --tls-cert-file by --tls-ca-file (docs/security.md#certificates)"
+				f.Remedy = "set --tls-ca-file to the authority of the certificate in --tls-cert-file " +
+					"(docs/security.md#certificates)"
 			}
 		}
 		out = append(out, f)
@@ -56,29 +60,29 @@ func (d *Doctor) authority(ctx context.Context, s *state, external bool) ([]*x50
 	secret, err := d.clients.CoreV1().Secrets(d.Namespace).Get(ctx, named, metav1.GetOptions{})
 	switch {
 	case isAbsent(err):
-		f.Message, f.Remedy = "does not exist: Forewarm has no certificate that the kube-apiserver verifies", reinstall
+		f.Message, f.Remedy = "does not exist, so Forewarm has no certificate that the kube-apiserver can verify", reinstall
 		return nil, []Finding{f}
 	case err != nil:
-		f = unread("Certificates", "the "+object+", so caBundle is not compared with it", err)
+		f = unread("Certificates", "the "+object+", so the caBundle cannot be compared with it", err)
 		f.Object = object
 		return nil, []Finding{f}
 	}
 	text, keyed := secret.Data[aggregation.CertificatesKey], len(secret.Data[aggregation.KeysKey]) > 0
 	clear(secret.Data)
-	const restore = "restore it, or remove its data: Forewarm writes it again"
+	const restore = "restore it, or remove its data so that Forewarm writes it again"
 	certificates, err := parseBundle(text)
 	switch {
 	case len(text) == 0 && !keyed:
-		f.Message, f.Remedy = "is empty", "Forewarm fills it when it runs: check its pods"
+		f.Message, f.Remedy = "is empty", "check the pods of Forewarm, which fills it when it runs"
 	case err != nil:
 		f.Message, f.Remedy = fmt.Sprintf("was changed by someone else: %s: %v", aggregation.CertificatesKey,
 			err), restore
 	case !keyed:
-		f.Message, f.Remedy = "was changed by someone else: it has no "+aggregation.KeysKey, restore
+		f.Message, f.Remedy = "was changed by someone else: "+aggregation.KeysKey+" is missing", restore
 	default:
 		f = lifetime(certificates, s.now(d))
 		if f.Level == Error && f.Remedy == "" {
-			f.Remedy = "remove its data, and restart Forewarm: it writes new ones"
+			f.Remedy = "remove its data and restart Forewarm, which then writes new certificates"
 		}
 		f.Check, f.Object = "Certificates", object
 		return certificates, []Finding{f}
@@ -91,23 +95,24 @@ func verified(a *apiService, signers []*x509.Certificate, now time.Time) Finding
 	switch {
 	case a.Spec.InsecureSkipTLSVerify:
 		return Finding{
-			Level:   Warning,
-			Message: "the kube-apiserver does not verify Forewarm (insecureSkipTLSVerify): whoever answers sets replica counts",
-			Remedy:  "wait five minutes after an upgrade: the leader mends it; else " + reinstall,
+			Level: Warning,
+			Message: "the kube-apiserver does not verify Forewarm (insecureSkipTLSVerify), so any server that answers in its place " +
+				"can set replica counts",
+			Remedy: "after an upgrade, wait five minutes until the leader fixes it; otherwise " + reinstall,
 		}
 	case len(a.Spec.CABundle) == 0:
 		return Finding{Level: Error, Message: "has no caBundle, so the kube-apiserver cannot verify Forewarm"}
 	}
 	bundle, err := parseBundle(a.Spec.CABundle)
 	if err != nil {
-		return Finding{Level: Error, Message: "its caBundle is damaged: " + err.Error()}
+		return Finding{Level: Error, Message: "its caBundle is invalid: " + err.Error()}
 	}
 	for _, signer := range signers {
 		if !holds(bundle, signer) {
 			return Finding{
 				Level: Error,
-				Message: "its caBundle lacks a certificate of Forewarm's authority, which may be the " +
-					"one that signs",
+				Message: "its caBundle lacks a certificate of Forewarm's authority, which may be the one that signed the " +
+					"certificate of the server",
 			}
 		}
 	}
@@ -147,8 +152,8 @@ func lifetime(certificates []*x509.Certificate, now time.Time) Finding {
 		return Finding{
 			Level:   Warning,
 			Message: "its certificates expire on " + until,
-			Remedy: "Forewarm renews its own four months before: check that a replica leads and may write (the checks Leader and " +
-				"Rights); renew others",
+			Remedy: "if they are Forewarm's own, which it renews four months in advance, check that a replica leads and has the " +
+				"permission to write (the checks Leader and Rights); renew other certificates yourself",
 		}
 	}
 	return Finding{Level: OK, Message: "its certificates are valid until " + until}
@@ -198,7 +203,7 @@ func checkClocks(ctx context.Context, d *Doctor, s *state) []Finding {
 func clock(whose string, ahead time.Duration, unknown bool) Finding {
 	f := Finding{Check: "Clocks", Level: OK, Object: whose, Message: "its clock agrees with this machine's"}
 	if unknown {
-		f.Level, f.Message = Unknown, "its clock is unknown: it sends no date"
+		f.Level, f.Message = Unknown, "its clock is unknown, because its answers have no date"
 	}
 	if ahead.Abs() > maxSkew {
 		side := "ahead of"
@@ -207,7 +212,7 @@ func clock(whose string, ahead time.Duration, unknown bool) Finding {
 		}
 		f.Level = Warning
 		f.Message = fmt.Sprintf("its clock is %s %s this machine's", ahead.Abs().Round(time.Second), side)
-		f.Remedy = "synchronize the clocks (NTP): samples are taken at the wrong time, and certificates may not be valid"
+		f.Remedy = "synchronize the clocks (NTP), because samples are taken at the wrong time and certificates can be invalid"
 	}
 	return f
 }

@@ -58,14 +58,14 @@ func checkDefinitions(ctx context.Context, d *Doctor, _ *state) []Finding {
 		switch {
 		case !found:
 			f.Level, f.Message = Error, "is not installed"
-			f.Remedy = reinstall + ": the CRDs first"
+			f.Remedy = reinstall + ", beginning with the CRDs"
 		case len(lacks) > 0:
 			f.Level = Error
 			f.Message = fmt.Sprintf(
-				"is older than this forewarm: it lacks %s, which the kube-apiserver drops without an error",
+				"is older than this forewarm: it lacks %s, so the kube-apiserver drops these fields without an error",
 				some(lacks),
 			)
-			f.Remedy = "apply the newer CRDs, before anything else (docs/upgrades.md#upgrade)"
+			f.Remedy = "apply the new CRDs before you upgrade anything else (docs/upgrades.md#upgrade)"
 		}
 		out = append(out, f)
 	}

@@ -1,5 +1,5 @@
-// Package doctor finds what is wrong with a Forewarm in a cluster, and what to do about it. It only reads, with the rights of
-// its caller. What the caller may not read is a finding of its own, never silence.
+// Package doctor finds out what is wrong with a Forewarm in a cluster, and what to do about it. It only reads, with the permissions of
+// its caller. If the caller is not allowed to read something, this becomes a finding of its own.
 package doctor
 
 import (
@@ -23,10 +23,10 @@ import (
 type Config struct {
 	// Cluster is how the caller reaches the cluster.
 	Cluster *rest.Config
-	// Namespace is where Forewarm is installed. Elsewhere is the namespace whose Forecasts are examined where the caller may not
-	// list those of all namespaces.
+	// Namespace is where Forewarm is installed. Elsewhere is the namespace whose Forecasts are examined if the caller is not allowed to
+	// list the Forecasts of all namespaces.
 	Namespace, Elsewhere string
-	// Prometheus is that of Forewarm, as the caller reaches it; without a URL it is not examined.
+	// Prometheus is the Prometheus that Forewarm reads, at the URL at which the caller reaches it. Without a URL it is not examined.
 	Prometheus prometheus.Config
 	// Now is the clock.
 	Now func() time.Time
@@ -96,8 +96,8 @@ func (d *Doctor) Examine(ctx context.Context) (Report, error) {
 	}
 	if ctx.Err() != nil {
 		report.Findings = append(report.Findings, Finding{
-			Check: "Time", Level: Unknown, Message: "the checks did not end in time: some are missing",
-			Remedy: "run it again, near the cluster",
+			Check: "Time", Level: Unknown, Message: "the checks took too long, so some of them are missing",
+			Remedy: "run forewarm doctor again, closer to the cluster",
 		})
 	}
 	report.sort()
@@ -135,9 +135,11 @@ func (d *Doctor) date(ctx context.Context, path string) (time.Time, error) {
 
 func notInstalled(namespace string) Finding {
 	return Finding{
-		Check: "Installed", Level: Error, Object: "namespace " + namespace,
+		Check:   "Installed",
+		Level:   Error,
+		Object:  "namespace " + namespace,
 		Message: "Forewarm is not installed here: there is no Deployment forewarm and no CRD of Forecasts",
-		Remedy: "install it (docs/quickstart.md), or name its namespace with --namespace, or another cluster with " +
+		Remedy: "install it (docs/quickstart.md), or select the right namespace with --namespace or the right cluster with " +
 			"--context",
 	}
 }

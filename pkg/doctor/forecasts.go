@@ -43,10 +43,16 @@ func (s *state) stateOf(f *v1alpha1.Forecast) []Finding {
 	conditions := f.Status.Conditions
 	ready := meta.FindStatusCondition(conditions, snapshot.ConditionReady)
 	if ready == nil {
-		return []Finding{{
-			Check: "Forecasts", Level: Error, Object: object, Message: "Forewarm has written no status",
-			Remedy: "wait a minute; else check that a replica leads and may (the checks Deployment, Leader and Rights)",
-		}}
+		return []Finding{
+			{
+				Check:   "Forecasts",
+				Level:   Error,
+				Object:  object,
+				Message: "Forewarm has not written a status yet",
+				Remedy: "wait a minute; if this lasts, check that a replica leads and has the permission (the checks Deployment, " +
+					"Leader and Rights)",
+			},
+		}
 	}
 	var out []Finding
 	source := meta.FindStatusCondition(conditions, snapshot.ConditionSource)
@@ -125,12 +131,12 @@ func sinceWhen(paused Finding, c *metav1.Condition) Finding {
 func (s *state) sourceRemedy(reason string) string {
 	switch reason {
 	case snapshot.ReasonNoSeries:
-		return "forewarm doctor --prometheus URL says which part of the query has no series"
+		return "run forewarm doctor --prometheus URL to find out which part of the query has no series"
 	case snapshot.ReasonUnavailable:
 		if s.server != "" {
 			return "check --prometheus-url of forewarm serve"
 		}
-		return "check --prometheus-url of Forewarm's Deployment, and that a NetworkPolicy lets it reach the Prometheus"
+		return "check --prometheus-url of Forewarm's Deployment, and that NetworkPolicies allow it to reach the Prometheus"
 	case snapshot.ReasonClockBehind, snapshot.ReasonClockDiffers:
 		return "synchronize the clocks of the nodes and of the source (NTP)"
 	case snapshot.ReasonPending:
@@ -189,15 +195,18 @@ func (d *Doctor) checkPool(ctx context.Context, stored *unstructured.Unstructure
 // them shows once there is one: the condition Actuated has it.
 func (d *Doctor) buffers(object string) []Finding {
 	const group, version = "autoscaling.x-k8s.io", "v1beta1"
-	const advice = "install the CRD CapacityBuffer and an autoscaler for it (Cluster Autoscaler 1.35 or Karpenter 1.14, both " +
-		"behind a flag; GKE), or use spec.actuator.placeholderPods"
+	const advice = "install the CRD CapacityBuffer and an autoscaler that supports it (Cluster Autoscaler 1.35 or Karpenter " +
+		"1.14, both behind a flag, or GKE), or use spec.actuator.placeholderPods"
 	groups, err := d.clients.Discovery().ServerGroups()
 	if err != nil {
 		return []Finding{unread("CapacityBuffers", "the API groups of the cluster", err)}
 	}
 	f := Finding{
-		Check: "CapacityBuffers", Level: Error, Object: object,
-		Message: "the cluster does not have CapacityBuffers (" + group + "/" + version + ")", Remedy: advice,
+		Check:   "CapacityBuffers",
+		Level:   Error,
+		Object:  object,
+		Message: "the cluster does not have the resource CapacityBuffer (" + group + "/" + version + ")",
+		Remedy:  advice,
 	}
 	for _, g := range groups.Groups {
 		if g.Name != group {
@@ -210,7 +219,7 @@ func (d *Doctor) buffers(object string) []Finding {
 		if slices.Contains(versions, version) {
 			return nil
 		}
-		f.Message += ": it has " + join(versions)
+		f.Message += ", only " + join(versions)
 		f.Remedy = "upgrade the CRD CapacityBuffer and its autoscaler, or use spec.actuator.placeholderPods"
 	}
 	return []Finding{f}
@@ -256,8 +265,8 @@ func checkAutoscalers(ctx context.Context, d *Doctor, s *state) []Finding {
 	return out
 }
 
-// missingForecasts are the Forecasts that an HPA names and that are not there. external is whether External metrics are Forewarm's:
-// else they may be another server's.
+// missingForecasts returns the Forecasts that an HPA reads and that do not exist. external reports whether Forewarm serves External
+// metrics. Otherwise the metric may belong to another server.
 func (s *state) missingForecasts(h *hpa.Autoscaler, external bool) []Finding {
 	if !s.knowsForecasts(h.Namespace) || h.Owner != "" {
 		return nil
@@ -272,8 +281,9 @@ func (s *state) missingForecasts(h *hpa.Autoscaler, external bool) []Finding {
 			Check:   "Autoscalers",
 			Level:   Error,
 			Object:  "HPA " + h.Namespace + "/" + h.Name,
-			Message: "names the Forecast " + from.Forecast + ", which is not there: it misses its metric and keeps its replicas",
-			Remedy:  "create the Forecast, write the name of another into the metric, or expose the metric and its labels (spec.expose)",
+			Message: "reads the Forecast " + from.Forecast + ", which does not exist, so the HPA gets no value and keeps its replicas",
+			Remedy: "create the Forecast, change the metric to the name of an existing Forecast, or expose the metric and its " +
+				"labels in a Forecast (spec.expose)",
 		})
 	}
 	return out
@@ -299,9 +309,9 @@ func (s *state) missingInTriggers(o *unstructured.Unstructured) []Finding {
 			Check:  "Autoscalers",
 			Level:  Error,
 			Object: "ScaledObject " + o.GetNamespace() + "/" + o.GetName(),
-			Message: "names the Forecast " + named + ", which does not exist in its namespace: KEDA gets no value, and keeps the " +
-				"replicas or applies the ScaledObject's fallback",
-			Remedy: "create the Forecast, or write the name of another into the trigger",
+			Message: "reads the Forecast " + named + ", which does not exist in its namespace, so KEDA gets no value and keeps the " +
+				"replicas or applies the fallback of the ScaledObject",
+			Remedy: "create the Forecast, or change the trigger to the name of an existing Forecast",
 		})
 	}
 	return out
@@ -366,7 +376,7 @@ func (d *Doctor) explain(ctx context.Context, h *hpa.Autoscaler) []Finding {
 		reads = reads || m.Forecast != ""
 		if m.Error != "" {
 			found(Error, "metric "+m.Name+": "+m.Error,
-				"see docs/troubleshooting.md; forewarm explain "+of+" has the details")
+				"see docs/troubleshooting.md, and forewarm explain "+of+" for the details")
 		}
 	}
 	if !reads {
@@ -376,10 +386,10 @@ func (d *Doctor) explain(ctx context.Context, h *hpa.Autoscaler) []Finding {
 		found(Warning, w.Reason+": "+w.Message, w.Advice)
 	}
 	for _, text := range e.Unknown {
-		found(Unknown, "could not read "+text, ask)
+		found(Unknown, "cannot read "+text, ask)
 	}
 	if len(out) == 0 {
-		found(OK, "reads its Forecast, without a warning", "")
+		found(OK, "reads its Forecast without warnings", "")
 	}
 	return out
 }

@@ -15,21 +15,21 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
-// Step of the handover: a command, and the one that takes it back.
+// Step is a step of the handover: a command, and the command that undoes it.
 type Step struct {
 	Do   string `json:"do"`
 	Back string `json:"back"`
 }
 
-// Handover is what is left before another server's metrics groups can be handed to Forewarm; errors block it.
+// Handover says what must be done before Forewarm can take over the metrics API groups of another server. Errors block the handover.
 type Handover struct {
 	Report
 
-	// Steps hand over, from the first to the last; their opposites run from the last to the first.
+	// Steps are the commands of the handover, in order. To undo the handover, undo them in reverse order.
 	Steps []Step `json:"steps"`
 }
 
-// CheckHandover reads who holds the groups and which metrics Forewarm can answer. The error means that the cluster does not
+// CheckHandover reads which servers serve the groups, and which metrics Forewarm can provide. The error means that the cluster does not
 // answer.
 func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 	if _, err := d.date(ctx, "/version"); err != nil {
@@ -49,8 +49,11 @@ func (d *Doctor) CheckHandover(ctx context.Context) (Handover, error) {
 	}
 	if !slices.ContainsFunc(s.apiServices, func(a apiService) bool { return a.leadsTo() == d.service(s) }) {
 		h.Findings = append(h.Findings, Finding{
-			Check: "APIGroups", Level: Error, Object: aggregation.Inspect, Message: "Forewarm holds no API group yet",
-			Remedy: "install Forewarm beside the other server first (docs/migrate.md)",
+			Check:   "APIGroups",
+			Level:   Error,
+			Object:  aggregation.Inspect,
+			Message: "Forewarm does not serve any API group yet",
+			Remedy:  "first install Forewarm in addition to the other server (docs/migrate.md)",
 		})
 	}
 	for i := range s.apiServices {
@@ -77,20 +80,26 @@ func (a *apiService) handed(own aggregation.Service, others map[aggregation.Serv
 	if a.Spec.Group == resourceMetrics &&
 		(others[a.leadsTo()] || strings.Contains(a.Spec.Service.Name, "prometheus-adapter")) {
 		f.Level = Error
-		f.Message = "CPU and memory (HPAs on Resource metrics, kubectl top) are from " + string(a.leadsTo()) +
-			", and end with it: Forewarm does not serve them"
-		f.Remedy = "install metrics-server, let " + a.Name + " lead to it, and remove resourceRules"
+		f.Message = "CPU and memory metrics (for HPAs on Resource metrics and kubectl top) come from " + string(
+			a.leadsTo(),
+		) +
+			" and stop when you remove it, because Forewarm does not serve them"
+		f.Remedy = "install metrics-server, let the APIService " + a.Name + " lead to it, and remove resourceRules from the other server"
 	}
 	return f
 }
 
 // answered is whether a Forecast answers a metric of an HPA, with a value now. It is empty for metrics of neither group.
 func (s *state) answered(a *hpa.Autoscaler, m *hpa.AutoscalerMetric) Finding {
-	const convert = "apply what forewarm convert writes for it (docs/migrate.md)"
+	const convert = "apply the output of forewarm convert for it (docs/migrate.md)"
 	named := m.String()
 	switch {
 	case m.PerPod:
-		return Finding{Level: Error, Message: named + ": Forewarm has no metrics of single pods", Remedy: convert}
+		return Finding{
+			Level:   Error,
+			Message: named + ": Forewarm does not serve metrics of single pods",
+			Remedy:  convert,
+		}
 	case m.Source == hpa.Object:
 		named += fmt.Sprintf(" of the %s %s", m.Described.Kind, m.Described.Name)
 	case m.Source == "":
@@ -98,23 +107,24 @@ func (s *state) answered(a *hpa.Autoscaler, m *hpa.AutoscalerMetric) Finding {
 	}
 	if a.Owner != "" {
 		return Finding{
-			Level: Error, Message: named + ": KEDA serves it, for the ScaledObject " + a.Owner,
+			Level: Error, Message: named + ": KEDA serves it for the ScaledObject " + a.Owner,
 			Remedy: "leave " + aggregation.External + " to KEDA, and use its external trigger (docs/keda.md)",
 		}
 	}
 	f := s.answering(a, m)
 	switch {
 	case f == nil:
-		return Finding{Level: Error, Message: named + ": no Forecast answers it", Remedy: convert}
+		return Finding{Level: Error, Message: named + ": no Forecast provides it", Remedy: convert}
 	case f.Status.Served == "":
 		return Finding{
 			Level:   Error,
-			Message: named + ": the Forecast " + f.Name + " answers it, and has no value now: " + f.Status.State,
-			Remedy:  "wait until it has; kubectl describe forecast -n " + f.Namespace + " " + f.Name + " says why",
+			Message: named + ": the Forecast " + f.Name + " provides it, but has no value now (state " + f.Status.State + ")",
+			Remedy:  "wait until it has a value; kubectl describe forecast -n " + f.Namespace + " " + f.Name + " shows the reason",
 		}
 	default:
 		return Finding{
-			Level: OK, Message: named + ": the Forecast " + f.Name + " answers it, " + f.Status.Served + " now",
+			Level:   OK,
+			Message: named + ": the Forecast " + f.Name + " provides it, with the value " + f.Status.Served + " now",
 		}
 	}
 }

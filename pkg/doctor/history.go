@@ -23,22 +23,24 @@ import (
 func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 	if d.Prometheus.URL == "" {
 		f := Finding{
-			Check: "History", Level: Skipped,
-			Message: "the length and gaps of the history, its labels and the clock of the Prometheus are not checked",
-			Remedy:  "set --prometheus to a Prometheus that you can reach, for example by kubectl port-forward",
+			Check:   "History",
+			Level:   Skipped,
+			Message: "forewarm doctor did not check the length of the history, its gaps, its labels and the clock of the Prometheus",
+			Remedy:  "set --prometheus to the URL of a Prometheus that you can reach, for example with kubectl port-forward",
 		}
 		if own := s.args["prometheus-url"]; own != "" {
-			f.Remedy += "; Forewarm's is " + prometheus.RedactedURL(own)
+			f.Remedy += "; Forewarm itself reads " + prometheus.RedactedURL(own)
 		}
 		return []Finding{f}
 	}
 	if s.args["sources-file"] != "" {
 		return []Finding{
 			{
-				Check:   "History",
-				Level:   Skipped,
-				Message: "Forewarm reads from several sources (--sources-file), and the doctor from one: the histories are not checked",
-				Remedy:  "kubectl get forecasts -A -o wide shows what each source answers",
+				Check: "History",
+				Level: Skipped,
+				Message: "forewarm doctor did not check the histories, because Forewarm reads from several sources (--sources-file) and " +
+					"the doctor can only read one",
+				Remedy: "kubectl get forecasts -A -o wide shows whether the source of each Forecast works",
 			},
 		}
 	}
@@ -162,9 +164,10 @@ func clusters(ctx context.Context, source *prometheus.Source, trust signal.Trust
 		{
 			Check: "Clusters",
 			Level: Warning,
-			Message: "the Prometheus has the clusters " + join(
+			Message: "the Prometheus has data of several clusters (" + join(
 				found,
-			) + ": demand of namespaces and workloads of one name is added up",
+			) + "), so Forewarm adds up the demand of " +
+				"workloads with the same namespace and name",
 			Remedy: "set --cluster (cluster in the chart), for example to cluster=" + found[0],
 		},
 	}
@@ -179,9 +182,9 @@ func (p *patient) claims(ctx context.Context, level Level) *Finding {
 	f := p.finding(
 		"Exporters",
 		level,
-		"if an exporter runs there, add the namespace to --exporter-namespaces (exporterNamespaces in the chart); if not, ask who "+
-			"scrapes what there",
-		"pods in %s report pods of %s, and do not count",
+		"if an exporter runs there, add the namespace to --exporter-namespaces (exporterNamespaces in the chart); otherwise find out "+
+			"which scrape job adds these series",
+		"pods in %s report metrics about pods of %s, and Forewarm ignores these metrics",
 		join(from),
 		p.forecast.Namespace,
 	)
@@ -204,9 +207,15 @@ func (p *patient) reports(ctx context.Context) []Finding {
 		twice := "count by (pod) (group by (pod, job) (" + s.String() + ")) > 1"
 		if pods, err := p.source.LabelValues(ctx, twice, "pod", p.now); err == nil && len(pods) > 0 {
 			// Where a pod's metrics are scraped twice, all of them are.
-			return append(out, p.finding("Labels", Warning,
-				"keep one of the scrape jobs; servers of one pod at several ports count together only in one job",
-				"several jobs scrape %s of %s: the greatest of them counts", s.Name, join(pods)))
+			return append(out, p.finding(
+				"Labels",
+				Warning,
+				"keep one of the scrape jobs; if a pod has servers at several ports, scrape all of them in one job, so that Forewarm "+
+					"adds them up",
+				"several jobs scrape %s of %s, and Forewarm uses the highest value",
+				s.Name,
+				join(pods),
+			))
 		}
 	}
 	return out
@@ -237,8 +246,8 @@ func (p *patient) length(read forecast.Series) []Finding {
 				"History",
 				Warning,
 				"wait, or read from a Prometheus with a longer retention",
-				"the Prometheus has %s of history, less than the %s in which the demand repeats: nothing is gained yet over a "+
-					"plain HPA",
+				"the Prometheus has %s of history, which is less than the %s in which the demand repeats, so Forewarm is no better "+
+					"than a plain HPA yet",
 				days(has),
 				days(least),
 			),
@@ -270,7 +279,7 @@ func (p *patient) gaps(read forecast.Series) []Finding {
 		p.finding(
 			"Gaps",
 			Warning,
-			"check that the targets are scraped all the time; a workload that is scaled to zero has gaps, and they do no harm",
+			"check that the targets are scraped without interruption; gaps while a workload is scaled to zero do no harm",
 			"%.0f%% of the samples are missing, the longest gap from %s to %s UTC",
 			100*float64(missing)/float64(s.Len()),
 			s.TimeAt(end-longest+1).UTC().Format(clock),
@@ -300,9 +309,17 @@ func (p *patient) zeros(ctx context.Context, read forecast.Series) []Finding {
 	if ready, found := p.value(ctx, "min_over_time(("+expr+")[1h:1m])"); !found || ready < 1 {
 		return nil
 	}
-	return []Finding{p.finding("Zeros", Warning,
-		"if the workload does serve requests, choose another signal: forewarm presets "+p.forecast.Spec.Signal.Preset,
-		"the demand has been 0 for %s while replicas of %s/%s are ready", for0.Round(time.Minute), ref.Kind, ref.Name)}
+	return []Finding{
+		p.finding(
+			"Zeros",
+			Warning,
+			"if the workload serves requests, choose another signal: forewarm presets "+p.forecast.Spec.Signal.Preset,
+			"the demand has been 0 for %s although replicas of %s/%s are ready",
+			for0.Round(time.Minute),
+			ref.Kind,
+			ref.Name,
+		),
+	}
 }
 
 // value is an expression's one value now; false where it has none.

@@ -169,12 +169,12 @@ func TestHistory(t *testing.T) {
 			name: "another namespace's reports, which do not count", signal: inflight,
 			load: ownersSeries + vllm(pod, "3x180") +
 				vllm(`exported_namespace="ai",exported_pod="llama-7d9-a",namespace="mallory",pod="x"`, "9x180"),
-			check: "Exporters", level: Warning, words: []string{"pods in mallory report pods of ai", "--exporter-namespaces"},
+			check: "Exporters", level: Warning, words: []string{"pods in mallory report metrics about pods of ai", "--exporter-namespaces"},
 		},
 		{
 			name: "reports that would count, from an exporter that is not named", signal: inflight,
 			load:  ownersSeries + vllm(`exported_namespace="ai",exported_pod="llama-7d9-a",namespace="proxies",pod="x"`, "3x180"),
-			check: "Exporters", level: Error, words: []string{"pods in proxies report pods of ai", "--exporter-namespaces"},
+			check: "Exporters", level: Error, words: []string{"pods in proxies report metrics about pods of ai", "--exporter-namespaces"},
 		},
 		{
 			name: "two clusters", signal: inflight,
@@ -307,5 +307,13 @@ func TestNoPrometheus(t *testing.T) {
 	expectOne(t, checkHistory(t.Context(), d, s), "Source", Error, "does not answer", "port-forward")
 	d.Prometheus.URL = ""
 	all := checkHistory(t.Context(), d, s)
-	expectOne(t, all, "History", Skipped, "not checked", "--prometheus", "Forewarm's is http://prometheus:9090")
+	expectOne(
+		t,
+		all,
+		"History",
+		Skipped,
+		"did not check",
+		"--prometheus",
+		"Forewarm itself reads http://prometheus:9090",
+	)
 }

@@ -58,8 +58,8 @@ func TestVerified(t *testing.T) {
 		{"another's", soon, false, signers, Error, "lacks"},
 		{"none", nil, false, signers, Error, "no caBundle"},
 		{"not verified", nil, true, signers, Warning, "insecureSkipTLSVerify"},
-		{"garbage", []byte("hello"), false, signers, Error, "damaged"},
-		{"garbage behind a certificate", append(append([]byte{}, valid...), "hello"...), false, signers, Error, "damaged"},
+		{"garbage", []byte("hello"), false, signers, Error, "caBundle is invalid"},
+		{"garbage behind a certificate", append(append([]byte{}, valid...), "hello"...), false, signers, Error, "caBundle is invalid"},
 		{"it ends soon", soon, false, nil, Warning, "expire on 2026-03-06"},
 		{"it has ended", over, false, nil, Error, "expired"},
 		{"it has not begun", early, false, nil, Error, "not valid yet"},
@@ -155,7 +155,7 @@ func TestStateOf(t *testing.T) {
 		words      []string
 	}{
 		{"ready", []metav1.Condition{ready, is("SourceHealthy", "True", "Answering")}, "", OK, nil},
-		{"no status", nil, "Forecasts", Error, []string{"no status"}},
+		{"no status", nil, "Forecasts", Error, []string{"has not written a status"}},
 		{
 			"the source does not answer, and so it is stale",
 			[]metav1.Condition{is("Ready", "False", "Stale"), is("SourceHealthy", "False", "Unavailable")},
@@ -238,7 +238,7 @@ func TestMissingInTriggers(t *testing.T) {
 		found := s.missingInTriggers(object(c.namespace, c.triggers))
 		var got []string
 		for _, f := range found {
-			_, after, _ := strings.Cut(f.Message, "names the Forecast ")
+			_, after, _ := strings.Cut(f.Message, "reads the Forecast ")
 			name, _, _ := strings.Cut(after, ",")
 			got = append(got, name)
 			if f.Level != Error || f.Object != "ScaledObject "+c.namespace+"/llama" || f.Remedy == "" {

@@ -16,11 +16,11 @@ type Level string
 const (
 	// Error: something does not work.
 	Error Level = "error"
-	// Warning: it works, and does harm or will fail.
+	// Warning: it works, but it does harm or will fail later.
 	Warning Level = "warning"
 	// Unknown: it could not be checked.
 	Unknown Level = "unknown"
-	// Skipped: it was not checked, because nobody asked for it or there is nothing to check.
+	// Skipped: it was not checked, because the check was not requested or there is nothing to check.
 	Skipped Level = "skipped"
 	// OK: it is as it should be.
 	OK Level = "ok"
@@ -64,14 +64,14 @@ func (r Report) sort() {
 }
 
 // ask is what to do about a right that the caller lacks.
-const ask = "ask for this right, or let an administrator run forewarm doctor"
+const ask = "ask for this permission, or let an administrator run forewarm doctor"
 
 // unread is the finding for something that could not be read.
 func unread(check, what string, err error) Finding {
 	f := Finding{Check: check, Level: Unknown, Message: "cannot read " + what + ": " + client.APIMessage(err)}
 	switch {
 	case apierrors.IsForbidden(err):
-		f.Message, f.Remedy = "you may not read "+what+": "+client.APIMessage(err), ask
+		f.Message, f.Remedy = "you are not allowed to read "+what+": "+client.APIMessage(err), ask
 	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsTooManyRequests(err):
 		f.Remedy = "try again, or set a longer --timeout"
 	}

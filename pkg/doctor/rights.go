@@ -52,32 +52,37 @@ func (s *state) serverComponents() []component {
 		})
 	}
 	return []component{
-		{"Forecasts", Error, "no Forecast is served", []right{
+		{"Forecasts", Error, "Forewarm serves no Forecast", []right{
 			{group: v1alpha1.GroupName, resource: "forecasts", verbs: reading()},
 			{group: v1alpha1.GroupName, resource: "forecasts", subresource: "status", verbs: []string{"update"}},
 		}},
-		{"warm pools", Warning, "WarmPools are not planned", []right{
+		{"warm pools", Warning, "Forewarm does not plan WarmPools", []right{
 			{group: v1alpha1.GroupName, resource: "warmpools", verbs: reading()},
 			{group: v1alpha1.GroupName, resource: "warmpools", subresource: "status", verbs: []string{"update"}},
 		}},
-		{"leader", Error, "no replica leads, so nobody writes statuses", []right{
+		{"leader", Error, "no replica can lead, so Forewarm writes no status", []right{
 			{group: leases, resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
 			{group: leases, resource: "leases", name: lease, namespace: ownNamespace, verbs: []string{"get", "update"}},
 		}},
 		{"certificates", Error, "the kube-apiserver cannot verify Forewarm", written},
-		{"API groups", Warning, "Forewarm takes no API group, and statuses do not say who holds them", []right{
+		{"API groups", Warning, "Forewarm takes no API group, and does not report which server serves them", []right{
 			{group: registration, resource: "apiservices", verbs: append(reading(), "create")},
 			{group: "rbac.authorization.k8s.io", resource: "clusterroles", name: role, verbs: []string{"get"}},
 		}},
-		{"autoscalers", Warning, "objectives are calibrated by spec.scaling only", []right{
+		{"autoscalers", Warning, "Forewarm calibrates objectives only with spec.scaling", []right{
 			{group: "autoscaling", resource: "horizontalpodautoscalers", verbs: reading()},
 			{group: "keda.sh", resource: "scaledobjects", verbs: reading()},
 		}},
-		{"lead times", Warning, "no lead time is measured: the fallback is used", []right{
+		{"lead times", Warning, "Forewarm cannot measure lead times and uses the fallback", []right{
 			{group: "*", resource: "*", subresource: "scale", verbs: []string{"get"}},
 			{resource: "pods", verbs: []string{"list", "watch"}},
 		}},
-		{"events", Warning, "no events are written", []right{{resource: "events", verbs: []string{"create", "patch"}}}},
+		{
+			"events",
+			Warning,
+			"Forewarm writes no events",
+			[]right{{resource: "events", verbs: []string{"create", "patch"}}},
+		},
 	}
 }
 
@@ -91,7 +96,7 @@ func (s *state) authorityComponent() component {
 
 // delegation is what every aggregated API server needs; the cluster's own roles grant it.
 func delegation() component {
-	const without = "Forewarm cannot authenticate and authorize requests, and does not start"
+	const without = "Forewarm cannot authenticate and authorize requests, so it does not start"
 	return component{"authentication", Error, without, []right{
 		{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
 		{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},
@@ -108,7 +113,7 @@ const enforcing = "warm pools in mode Enforce"
 // poolComponent is the rights to hold WarmPools in mode Enforce, which may be granted in their namespace only.
 func poolComponent(namespace string) component {
 	holding := []string{"get", "list", "create", "patch", "delete"}
-	c := component{enforcing, Error, "no capacity is held", []right{
+	c := component{enforcing, Error, "WarmPools hold no capacity", []right{
 		{group: v1alpha1.GroupName, resource: "warmpools", verbs: []string{"patch"}},
 		{group: v1alpha1.GroupName, resource: "warmpools", subresource: "finalizers", verbs: []string{"update"}},
 		{group: "apps", resource: "deployments", verbs: holding},
@@ -127,7 +132,7 @@ func poolComponent(namespace string) component {
 // kedaComponent is the rights to keep KEDA's client certificate in a Secret, NAMESPACE/NAME.
 func kedaComponent(secret string) component {
 	namespace, name, _ := strings.Cut(secret, "/")
-	return component{"KEDA's client certificate", Error, "KEDA cannot ask Forewarm", []right{
+	return component{"KEDA's client certificate", Error, "KEDA cannot query Forewarm", []right{
 		{resource: "secrets", name: name, namespace: namespace, verbs: []string{"get", "update"}},
 	}}
 }
@@ -139,7 +144,7 @@ func (s *state) components() []component {
 		out = append(out, s.authorityComponent())
 	}
 	if read := s.args["demand-events"]; read != "" && read != "false" {
-		out = append(out, component{"DemandEvents", Error, "DemandEvents do not count", []right{
+		out = append(out, component{"DemandEvents", Error, "DemandEvents have no effect", []right{
 			{group: v1alpha1.GroupName, resource: "demandevents", verbs: reading()},
 			{group: v1alpha1.GroupName, resource: "demandevents", subresource: "status", verbs: []string{"update"}},
 		}})
@@ -171,18 +176,25 @@ func checkRights(ctx context.Context, d *Doctor, s *state) []Finding {
 	for _, c := range s.components() {
 		missing, err := d.missing(ctx, account, c.rights)
 		if err != nil {
-			f := unread(name, "the rights of the "+object, err)
+			f := unread(name, "the permissions of the "+object, err)
 			if apierrors.IsForbidden(err) {
-				f.Message = "you may not ask for the rights of the " + object + ": " + client.APIMessage(err)
+				f.Message = "you are not allowed to check the permissions of the " + object + ": " + client.APIMessage(
+					err,
+				)
 			}
 			return append(out, f)
 		}
-		f := Finding{Check: name, Level: OK, Object: object, Message: "may do what it needs for " + c.name}
+		f := Finding{Check: name, Level: OK, Object: object, Message: "has all permissions for " + c.name}
 		if len(missing) > 0 {
-			f.Level, f.Message = c.level, fmt.Sprintf("may not %s: %s (%s)", join(missing), c.without, c.name)
+			f.Level, f.Message = c.level, fmt.Sprintf(
+				"lacks permissions for %s (%s), so %s",
+				c.name,
+				join(missing),
+				c.without,
+			)
 			f.Remedy = reinstall
 			if c.name == enforcing {
-				f.Remedy = "grant them as docs/warm-pools.md#rights says"
+				f.Remedy = "grant them (docs/warm-pools.md#rights)"
 			}
 		}
 		out = append(out, f)

@@ -24,7 +24,7 @@ func checkServer(ctx context.Context, d *Doctor, s *state) []Finding {
 	if s.missing {
 		return []Finding{{
 			Check: name, Level: Error, Object: object, Message: "does not exist",
-			Remedy: reinstall + ", or name Forewarm's namespace with --namespace",
+			Remedy: reinstall + ", or select Forewarm's namespace with --namespace",
 		}}
 	}
 	if s.deployment == nil {
@@ -57,11 +57,11 @@ func (d *Doctor) sourceFlag(s *state) Finding {
 	case url != "":
 		f.Message = "reads history from " + prometheus.RedactedURL(url)
 	case s.args["sources-file"] != "":
-		f.Message = "reads history from the sources that each namespace was granted (--sources-file)"
+		f.Message = "reads history from the sources that are granted to each namespace (--sources-file)"
 	case s.args["scrape-config"] != "":
 		f.Message = "stores its own history (--scrape-config)"
 	default:
-		f.Level, f.Message = Error, "has none of --prometheus-url, --sources-file and --scrape-config, so it has no history"
+		f.Level, f.Message = Error, "has no history, because none of --prometheus-url, --sources-file and --scrape-config is set"
 		f.Remedy = "set --prometheus-url to your Prometheus, Thanos, Mimir or VictoriaMetrics"
 	}
 	return f
@@ -70,8 +70,10 @@ func (d *Doctor) sourceFlag(s *state) Finding {
 // whyNotReady is the first reason that a pod of Forewarm has, and what to do.
 func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string) {
 	remedy = fmt.Sprintf(
-		"kubectl get pods -n %s; kubectl logs -n %s deployment/%s; /readyz?verbose says what it waits for", d.Namespace,
-		d.Namespace, s.name,
+		"kubectl get pods -n %s; kubectl logs -n %s deployment/%s; /readyz?verbose shows what it is waiting for",
+		d.Namespace,
+		d.Namespace,
+		s.name,
 	)
 	selector := metav1.FormatLabelSelector(s.deployment.Spec.Selector)
 	pods, err := d.clients.CoreV1().Pods(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
@@ -84,7 +86,7 @@ func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string)
 		}
 	}
 	if len(pods.Items) == 0 && s.deployment.Status.ReadyReplicas == 0 {
-		return ": there is no pod", fmt.Sprintf("kubectl describe replicaset -n %s says why", d.Namespace)
+		return ": there are no pods", fmt.Sprintf("kubectl describe replicaset -n %s shows the reason", d.Namespace)
 	}
 	return "", remedy
 }
@@ -93,13 +95,13 @@ func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string)
 func podProblem(p *corev1.Pod, otherwise string) (why, remedy string) {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			why = fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, client.MaxMessage, c.Message)
-			return why, "make room for it"
+			why = fmt.Sprintf(": the pod %s is waiting for a node: %.*s", p.Name, client.MaxMessage, c.Message)
+			return why, "free capacity on a node, or add a node"
 		}
 	}
 	for i := range p.Status.ContainerStatuses {
 		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason != "ContainerCreating" {
-			return fmt.Sprintf(": pod %s: %s: %.*s", p.Name, w.Reason, client.MaxMessage, w.Message),
+			return fmt.Sprintf(": the pod %s does not start: %s: %.*s", p.Name, w.Reason, client.MaxMessage, w.Message),
 				remedyOf(w.Reason, otherwise)
 		}
 	}
@@ -108,12 +110,12 @@ func podProblem(p *corev1.Pod, otherwise string) (why, remedy string) {
 
 func remedyOf(reason, otherwise string) string {
 	if strings.Contains(reason, "Image") {
-		return "set an image that the nodes can pull (deploy/README.md)"
+		return "use an image that the nodes can pull (deploy/README.md)"
 	}
 	return otherwise
 }
 
-// leaseLate is the age of a lease from which on its holder does not lead any more. A leader renews it every few seconds.
+// leaseLate is the age of a lease at which its holder is no longer the leader. A leader renews it every few seconds.
 const leaseLate = time.Minute
 
 // checkLeader: one replica writes statuses, certificates and warm pools, by a lease. By the same lease the replicas compare themselves.
@@ -125,16 +127,16 @@ func (d *Doctor) checkLeader(ctx context.Context, s *state) []Finding {
 		Check:  "Leader",
 		Level:  Error,
 		Object: object,
-		Remedy: "check the pods of Forewarm, and its rights (the check Rights)",
+		Remedy: "check the pods of Forewarm, and its permissions (the check Rights)",
 	}
 	switch {
 	case isAbsent(err):
-		f.Message = "no replica has led yet: nobody writes statuses and certificates"
+		f.Message = "no replica has ever been the leader, so Forewarm writes no status and no certificates"
 	case err != nil:
 		f = unread("Leader", "the "+object, err)
 		f.Object = object
 	case !live(lease, s.now(d)):
-		f.Message = "no replica leads: nobody writes statuses and certificates"
+		f.Message = "no replica is the leader, so Forewarm writes no status and no certificates"
 	default:
 		f.Level, f.Remedy, f.Message = OK, "", "is held by "+*lease.Spec.HolderIdentity
 		return append([]Finding{f}, compareReplicas(lease)...)
@@ -176,7 +178,9 @@ func checkOthers(ctx context.Context, d *Doctor, s *state) []Finding {
 	}
 	all, err := d.clients.AppsV1().Deployments("").List(ctx, metav1.ListOptions{LabelSelector: ownLabel})
 	if err != nil {
-		return []Finding{unread(name, "the Deployments of all namespaces, so a second Forewarm would not be seen", err)}
+		return []Finding{
+			unread(name, "the Deployments of all namespaces, so a second Forewarm would not be found", err),
+		}
 	}
 	for i := range all.Items {
 		add(all.Items[i].Namespace)
@@ -192,15 +196,15 @@ func checkOthers(ctx context.Context, d *Doctor, s *state) []Finding {
 		}
 	}
 	if len(namespaces) == 0 {
-		return []Finding{{Check: name, Level: OK, Message: "no other Forewarm is in the cluster"}}
+		return []Finding{{Check: name, Level: OK, Message: "there is no other Forewarm in the cluster"}}
 	}
 	return []Finding{
 		{
 			Check:  name,
 			Level:  Error,
 			Object: "namespace " + join(namespaces),
-			Message: "has a second Forewarm beside that of " + d.Namespace + ": both write the statuses of all Forecasts, and hold " +
-				"the warm pools twice",
+			Message: "contains a second Forewarm, in addition to the one in " + d.Namespace + ", so both write the status of all " +
+				"Forecasts and the capacity of warm pools is held twice",
 			Remedy: "keep one of them (docs/operations.md#uninstall)",
 		},
 	}

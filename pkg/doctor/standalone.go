@@ -41,8 +41,10 @@ func (d *Doctor) examineStandalone(ctx context.Context) Report {
 		report.Findings = append(report.Findings, run(ctx, d, s)...)
 	}
 	report.Findings = append(report.Findings, Finding{
-		Check: "Autoscalers", Level: Skipped, Message: "a standalone Forewarm has no cluster with autoscalers",
-		Remedy: "forewarm explain --server " + d.Cluster.Host + " --file hpa.yaml --replicas 12 explains one of a file",
+		Check:   "Autoscalers",
+		Level:   Skipped,
+		Message: "a standalone Forewarm has no cluster whose autoscalers could be checked",
+		Remedy:  "forewarm explain --server " + d.Cluster.Host + " --file hpa.yaml --replicas 12 explains an autoscaler in a file",
 	})
 	report.sort()
 	return report
@@ -53,7 +55,7 @@ func (d *Doctor) checkReady(ctx context.Context) Finding {
 	f := Finding{Check: "Server", Level: OK, Object: d.Cluster.Host, Message: "is ready"}
 	body, err := d.readyz(ctx)
 	if err != nil {
-		f.Level, f.Message = Unknown, "its readiness cannot be read: "+err.Error()
+		f.Level, f.Message = Unknown, "cannot read whether it is ready: "+err.Error()
 		return f
 	}
 	var failing []string

@@ -81,8 +81,8 @@ func (d *Doctor) read(ctx context.Context) *state {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &f); err != nil {
 			s.findings = append(s.findings, Finding{
 				Check: "Forecasts", Level: Error, Object: "Forecast " + object.GetNamespace() + "/" + object.GetName(),
-				Message: "it cannot be read: " + client.APIMessage(err),
-				Remedy:  "correct it, or delete and create it again",
+				Message: "cannot be read: " + client.APIMessage(err),
+				Remedy:  "correct it, or delete it and create it again",
 			})
 			continue
 		}
@@ -148,7 +148,9 @@ func (d *Doctor) list(ctx context.Context, s *state, of schema.GroupVersionResou
 		what := of.GroupResource().String() + " of all namespaces"
 		if some, other := client.ListAll(ctx, d.objects.Resource(of).Namespace(d.Elsewhere)); other == nil {
 			f := unread("Access", what, err)
-			f.Message = "only those of the namespace " + d.Elsewhere + " are checked: " + f.Message
+			f.Message = "checked only the " + of.GroupResource().
+				String() +
+				" of the namespace " + d.Elsewhere + ": " + f.Message
 			s.findings = append(s.findings, f)
 			if of.Resource == forecastsResource {
 				s.listedIn = d.Elsewhere
@@ -187,4 +189,4 @@ func (m measured) ahead() time.Duration {
 	return 0
 }
 
-var errGarbage = errors.New("it is not in PEM")
+var errGarbage = errors.New("it is not in PEM format")

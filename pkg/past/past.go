@@ -1,5 +1,5 @@
-// Package past reads Forecasts at earlier times: what was served and done then, by the gauges that a Prometheus has recorded;
-// and what today's spec would have served, by the server's own loop on the history until then.
+// Package past reads Forecasts at earlier times. The gauges that a Prometheus has recorded show what Forewarm served and how many
+// replicas there were. The server's own loop, run on the history up to that time, shows what today's spec would have served.
 package past
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// Config says which times are read, which Prometheus has the history, and whose series its presets count.
+// Config says which times to read, which Prometheus has the history, and whose series the presets trust.
 type Config struct {
 	// From is the first time.
 	From       time.Time
@@ -36,19 +36,19 @@ type Config struct {
 type Forecast struct {
 	// Key is NAMESPACE/NAME.
 	Key string `json:"forecast"`
-	// Notes are sentences about what is not known.
+	// Notes are sentences about missing data.
 	Notes   []string `json:"notes,omitempty"`
 	Moments []Moment `json:"moments"`
 }
 
-// Moment is one time. What is not known is nil.
+// Moment is one time. Unknown values are nil.
 type Moment struct {
 	Time       time.Time `json:"time"`
 	Recorded   Recorded  `json:"recorded"`
 	TodaysSpec Replayed  `json:"todaysSpec"`
 }
 
-// Recorded is what was served and done.
+// Recorded contains the values that Forewarm served, and the replicas.
 type Recorded struct {
 	Observed *float64 `json:"observed"`
 	Served   *float64 `json:"served"`
@@ -56,7 +56,7 @@ type Recorded struct {
 	Ready    *float64 `json:"replicasReady"`
 }
 
-// Replayed is what today's spec would have served, and why.
+// Replayed contains what today's spec would have served, and why.
 type Replayed struct {
 	Observed *float64 `json:"observed"`
 	Served   *float64 `json:"served"`
@@ -131,8 +131,9 @@ func (f *Forecast) readRecorded(
 		recorded = true
 	}
 	if !recorded {
-		const nothing = "Nothing was recorded: the Prometheus has no series forewarm_served_value, forewarm_observed_value or " +
-			"forewarm_workload_replicas with {%s} at that time. Does it scrape Forewarm (serviceMonitor.enabled of the chart)?"
+		const nothing = "There is no record of the served values: the Prometheus has no series forewarm_served_value, " +
+			"forewarm_observed_value or forewarm_workload_replicas with {%s} at that time. Check that it scrapes Forewarm " +
+			"(serviceMonitor.enabled in the chart)."
 		f.Notes = append(f.Notes, fmt.Sprintf(nothing, labels))
 	}
 	return nil
@@ -161,7 +162,7 @@ func (f *Forecast) replay(
 		}
 	}
 	if first := &f.Moments[0].TodaysSpec; first.State != string(snapshot.Ready) {
-		f.Notes = append(f.Notes, fmt.Sprintf("The replay needs the %s of history before each time, and has less: %s.",
+		f.Notes = append(f.Notes, fmt.Sprintf("The replay needs %s of history before each time, but there is less: %s.",
 			humanize.Span(target.History), strings.TrimSuffix(first.Reason, ".")))
 	}
 	return nil
@@ -170,7 +171,7 @@ func (f *Forecast) replay(
 // only is the loop's one target.
 type only struct{ target refresh.Job }
 
-// Targets implements refresh.Jobs.
+// List implements refresh.Jobs.
 func (o only) List(time.Time) []refresh.Job { return []refresh.Job{o.target} }
 
 // known is nil for an unknown number.

@@ -127,7 +127,7 @@ func TestNothingRecorded(t *testing.T) {
 	notes := strings.Join(f.Notes, "\n")
 	for _, want := range []string{
 		`no series forewarm_served_value, forewarm_observed_value or forewarm_workload_replicas with {namespace="team",forecast="llama"}`,
-		"The replay needs the 2d of history before each time, and has less",
+		"The replay needs 2d of history before each time, but there is less",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes lack %q:\n%s", want, notes)

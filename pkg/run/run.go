@@ -1,5 +1,5 @@
-// Package run has what every long-running program needs: parts that run until they are told to stop, checks of readiness, and the
-// wall clock. Other packages get the clock, or a time, as an argument.
+// Package run contains what every long-running program needs: parts that run until their context ends, readiness checks, and the wall
+// clock. Other packages get the clock, or a time, as an argument.
 package run
 
 import (
@@ -36,12 +36,19 @@ func Parts(ctx context.Context, log *slog.Logger, parts ...Part) error {
 			err := p.Run(ctx)
 			switch {
 			case ctx.Err() != nil && err != nil:
-				log.WarnContext(ctx, "stopping", "part", p.Name, "error", err)
+				log.WarnContext(
+					ctx,
+					"a part of the program returned an error while it was stopping",
+					"part",
+					p.Name,
+					"error",
+					err,
+				)
 			case ctx.Err() != nil:
 			case err != nil:
 				fail(fmt.Errorf("%s: %w", p.Name, err))
 			default:
-				fail(fmt.Errorf("%s ended by itself", p.Name))
+				fail(fmt.Errorf("%s stopped unexpectedly", p.Name))
 			}
 		})
 	}
@@ -49,8 +56,8 @@ func Parts(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	return failure
 }
 
-// Check reports whether one part of the program is ready: nil, or the error why not. Run must return at once. Its error is
-// public: anyone may read /readyz.
+// Check reports whether one part of the program is ready: Run returns nil, or an error that says why not. Run must return immediately.
+// The error is public, because anyone can read /readyz.
 type Check struct {
 	Name string
 	Run  func() error

@@ -38,7 +38,7 @@ func TestPartsStopTogether(t *testing.T) {
 		{
 			"one ends: the others stop", time.Hour,
 			[]run.Part{{Name: "a", Run: wait}, {Name: "b", Run: func(context.Context) error { return nil }}},
-			"b ended by itself",
+			"b stopped unexpectedly",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -109,7 +109,7 @@ func (s *gangs) pressure(t *testing.T) {
 	s.waitGroups(t, map[string]int{"groups/giant-0": 2, "groups/giant-warm-0": 2})
 	s.waitPool(t, groups, "full", full(1))
 	s.MustPatch(t, groups, "warmpool/pool", `{"spec": {"min": 2}}`)
-	s.waitCondition(t, groups, v1alpha1.PoolReasonBlocked, "is unschedulable since", "kubectl describe")
+	s.waitCondition(t, groups, v1alpha1.PoolReasonBlocked, "has been unschedulable since", "kubectl describe")
 	s.waitGroups(t, map[string]int{"groups/giant-0": 2, "groups/giant-warm-0": 2, "groups/giant-warm-1": 0})
 	if p := s.status(groups); p.Held != 2 || p.Ready != 1 {
 		t.Errorf("%s: %d chunks are held and %d ready, want 2 and 1", groups, p.Held, p.Ready)
@@ -139,8 +139,8 @@ func (s *gangs) oneGroup(t *testing.T) {
 			Replace(warmPool(ns, "min: 3", "max: 3", "mode: Enforce", "leadTime: {mode: Fixed, duration: 30s}"))
 	}
 	s.MustApply(t, podGroup(single, "pool", 3), pool(single, clustertest.CoschedulingName), pool(nowhere, "elsewhere"))
-	s.waitCondition(t, single, v1alpha1.PoolReasonBlocked, "is unschedulable since", "kubectl describe")
-	s.waitCondition(t, nowhere, v1alpha1.PoolReasonBlocked, "check that the scheduler elsewhere runs")
+	s.waitCondition(t, single, v1alpha1.PoolReasonBlocked, "has been unschedulable since", "kubectl describe")
+	s.waitCondition(t, nowhere, v1alpha1.PoolReasonBlocked, "check that the scheduler elsewhere is running")
 	s.waitGroups(t, map[string]int{"single/pool": 0})
 	s.MustKubectl(t, "uncordon", "gpu-7")
 	s.waitGroups(t, map[string]int{"single/pool": 3})
@@ -175,6 +175,6 @@ func (s *gangs) noPodGroups(t *testing.T) {
 	t.Helper()
 	s.MustKubectl(t, "delete", "crd", "podgroups.scheduling.x-k8s.io")
 	s.MustKubectl(t, "delete", "pods", "-n", single, "--all")
-	s.waitCondition(t, single, v1alpha1.PoolReasonBlocked, "is unschedulable since", "PodGroup not found")
+	s.waitCondition(t, single, v1alpha1.PoolReasonBlocked, "has been unschedulable since", "PodGroup not found")
 	s.waitGroups(t, map[string]int{"single/pool": 0})
 }

@@ -108,7 +108,7 @@ func (s *karpenterScene) arrive(t *testing.T) {
 	s.waitPool(t, packed, "held without Karpenter", func(p v1alpha1.WarmPoolStatus) bool {
 		return p.State == "Filling" && p.Held == 4 && p.Ready == 0
 	})
-	s.waitCondition(t, buffered, "CapacityBufferNotInstalled", "install their CRD")
+	s.waitCondition(t, buffered, "CapacityBufferNotInstalled", "install the CRD")
 	s.startKarpenter(t, nodeClass("slow", registration), nodeClass("never", "24h"),
 		nodePool(warm, "slow", "[gpu-1x]", "on-demand"), nodePool(without, "slow", "[gpu-1x]", "on-demand"),
 		nodePool(limited, "slow", "[gpu-1x]", "on-demand", `limits: {nvidia.com/gpu: "2"}`),

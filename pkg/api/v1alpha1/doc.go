@@ -1,11 +1,12 @@
 // +kubebuilder:object:generate=true
 // +groupName=forewarm.dev
 //
-// These are what controller-gen goes by.
+// controller-gen reads these markers.
 
-// Package v1alpha1 holds the objects that users write, group forewarm.dev: a Forecast names a workload and the signal of
-// its demand, and says how much of that demand may be late. The same YAML is read from a cluster and from a folder.
+// Package v1alpha1 contains the objects that users write, in the API group forewarm.dev. A Forecast, for example, says
+// which workload to scale, where to read its demand, and how much of that demand is allowed to be late. Forewarm reads
+// the same YAML from a cluster and from a folder.
 //
-// The schema of the CustomResourceDefinition checks what can be checked alone (durations, ranges, exactly one of two
-// fields); package manifest checks everything, for both places, and fills in the defaults.
+// The schema of the CustomResourceDefinition checks what it can check on its own: durations, ranges, and that exactly one
+// of two fields is set. Package manifest checks everything, for both places, and fills in the defaults.
 package v1alpha1

@@ -2,10 +2,10 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ForecastEvent is a time at which the demand is known to be unusual, and what is known of it. What is known is combined with what is
-// forecast; the served value is never below the observed demand.
+// ForecastEvent is a time at which you know that the demand will be unusual, and what you know about the demand.
+// Forewarm combines it with the forecast. The served value is never below the observed demand.
 type ForecastEvent struct {
-	// Name of the event; those that recur are compared by it.
+	// Name identifies the event. Forewarm compares an event with earlier events of the same name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
@@ -13,79 +13,94 @@ type ForecastEvent struct {
 	EventSpec `json:",inline"`
 }
 
-// EventSpec is when the demand is unusual, and what is known of it.
+// EventSpec says when the demand is unusual, and what you know about the demand.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.atLeast), has(self.times), has(self.like), has(self.ignore)].filter(given, given).size() == 1",message="write one of atLeast, times, like and ignore"
 // +kubebuilder:validation:XValidation:rule="has(self.start) != has(self.holidays)",message="write start or holidays"
 // +kubebuilder:validation:XValidation:rule="!has(self.recurrence) || has(self.start)",message="a recurrence begins with start"
 type EventSpec struct {
-	// Start is the first time, by the clock of the time zone: a date, 2026-12-24, or a date and a time, 2026-12-24T18:00.
+	// Start is when the event first begins, in local time of timeZone. Write a date, such as 2026-12-24, or a date
+	// and a time, such as 2026-12-24T18:00. Set either start or holidays.
 	// +optional
 	Start EventTime `json:"start,omitempty"`
-	// Holidays are the public holidays of a country or a region of it, instead of start: US, DE-BY (ISO 3166).
+	// Holidays makes every public holiday of a country or region an occurrence of the event. Write an ISO 3166 code,
+	// such as US or DE-BY. Set either start or holidays.
 	// +kubebuilder:validation:MaxLength=6
 	// +kubebuilder:validation:Pattern=`^[A-Z]{2}(-[A-Z]{2,3})?$`
 	// +optional
 	Holidays string `json:"holidays,omitempty"`
-	// Duration of an occurrence, at most 60d. Whole days end at the time of the day at which they begin, whatever daylight saving does.
-	// An occurrence ends when the next one begins.
+	// Duration is how long each occurrence lasts. Maximum 60d, default 1d. If it is a number of whole days, the
+	// occurrence ends at the time of day at which it began, even if daylight saving time changes in between. An
+	// occurrence always ends when the next one begins.
 	// +kubebuilder:default="1d"
 	// +optional
 	Duration Duration `json:"duration,omitempty"`
-	// TimeZone is a name of the time zone database, for example Europe/Berlin. Default UTC.
+	// TimeZone is the time zone of all dates and times of the event, as a name from the IANA time zone database, for
+	// example Europe/Berlin. Default UTC.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	TimeZone string `json:"timeZone,omitempty"`
-	// Recurrence is a rule as calendars have it (RFC 5545), for example FREQ=WEEKLY;BYDAY=MO,TH, at most once an hour. Default: once.
+	// Recurrence repeats the event. Write an iCalendar recurrence rule (RFC 5545), for example
+	// FREQ=WEEKLY;BYDAY=MO,TH. The event can begin at most once an hour. Requires start. Default: the event does not
+	// repeat.
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	Recurrence string `json:"recurrence,omitempty"`
-	// AlsoOn are further starts.
+	// AlsoOn lists additional times at which the event begins. At most 128.
 	// +kubebuilder:validation:MaxItems=128
 	// +listType=set
 	// +optional
 	AlsoOn []EventTime `json:"alsoOn,omitempty"`
-	// ExceptOn are starts that do not take place; a date means those of that day.
+	// ExceptOn lists occurrences to leave out. A date without a time excludes all occurrences on that day. At most 128.
 	// +kubebuilder:validation:MaxItems=128
 	// +listType=set
 	// +optional
 	ExceptOn []EventTime `json:"exceptOn,omitempty"`
 
-	// AtLeast is the demand to expect at its height, in the signal's unit, in quotes: "400", "12k".
+	// AtLeast says that the demand will reach at least this value during the event, in the unit of the signal. Write
+	// a number in quotes, such as "400" or "12k". Set exactly one of atLeast, times, like and ignore.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)[kMG]?$`
 	// +optional
 	AtLeast string `json:"atLeast,omitempty"`
-	// Times is the demand as a multiple of what it would be without the event, from 0.001 to 1000, in quotes: "3", "0.5".
+	// Times is the demand that you expect during the event, as a multiple of the demand without the event. Write a
+	// number from 0.001 to 1000 in quotes, such as "3" for three times the demand or "0.5" for half of it. Set
+	// exactly one of atLeast, times, like and ignore.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
 	// +optional
 	Times string `json:"times,omitempty"`
-	// Like is what the demand is like: Last (the last occurrence of this name within the history), or a day of the week.
+	// Like says that the demand during the event will resemble the demand at an earlier time. Last means the last
+	// occurrence of this event within the history. A day of the week, such as Sunday, means the course of that day.
+	// Set exactly one of atLeast, times, like and ignore.
 	// +optional
 	Like EventLike `json:"like,omitempty"`
-	// Ignore: the demand is served as it comes, and nothing is learnt from it, as of a load test or an outage.
+	// Ignore keeps Forewarm from learning from the demand during the event, for example during a load test or an
+	// outage. The observed demand is still served. The only allowed value is true. Set exactly one of atLeast, times,
+	// like and ignore.
 	// +kubebuilder:validation:Enum=true
 	// +optional
 	Ignore bool `json:"ignore,omitempty"`
 }
 
-// EventTime is a date, 2026-12-24, or a date and a time, 2026-12-24T18:00, by the clock of a time zone.
+// EventTime is a date, such as 2026-12-24, or a date and a time, such as 2026-12-24T18:00, in the time zone of the
+// event.
 //
 // +kubebuilder:validation:MaxLength=19
 // +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?)?$`
 type EventTime string
 
-// EventLike is what a demand is like.
+// EventLike is an earlier time whose demand an event resembles.
 //
 // +kubebuilder:validation:Enum=Last;Monday;Tuesday;Wednesday;Thursday;Friday;Saturday;Sunday
 type EventLike string
 
-// EventLikeLast is the last occurrence of the same name.
+// EventLikeLast is the last occurrence of the event with the same name.
 const EventLikeLast EventLike = "Last"
 
-// DemandEvent is a time at which the demand of a namespace's workloads is known to be unusual. Whoever may write it needs no right on
-// Forecasts. An event of the same name in a Forecast replaces it there.
+// DemandEvent is a time at which you know that the demand of the workloads in a namespace will be unusual. People can
+// be allowed to write DemandEvents without being allowed to write Forecasts. If a Forecast lists an event of the same
+// name in spec.events, that event is used instead of the DemandEvent.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -107,28 +122,30 @@ type DemandEvent struct {
 	Status DemandEventStatus `json:"status,omitzero"`
 }
 
-// DemandEventSpec is when the demand is unusual, what is known of it, and whose demand it is.
+// DemandEventSpec says when the demand is unusual, what you know about the demand, and which Forecasts it applies to.
 type DemandEventSpec struct {
 	EventSpec `json:",inline"`
 
-	// Forecasts of the namespace, whose demand it is. Default: all of them.
+	// Forecasts lists the names of the Forecasts to which the event applies, in the namespace of the DemandEvent. At
+	// most 128. Default: all Forecasts of the namespace.
 	// +kubebuilder:validation:MaxItems=128
 	// +listType=set
 	// +optional
 	Forecasts []string `json:"forecasts,omitempty"`
 }
 
-// DemandEventStatus is what became of an event.
+// DemandEventStatus says what Forewarm does with the event.
 type DemandEventStatus struct {
-	// ObservedGeneration is the generation of the spec that this status is of.
+	// ObservedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Next is when it begins next, within the next two weeks.
+	// Next is when the event begins next. Empty if it does not begin within the next two weeks.
 	// +optional
 	Next *metav1.Time `json:"next,omitempty"`
-	// Forecasts is how many have it.
+	// Forecasts is the number of Forecasts that use the event.
 	// +optional
 	Forecasts int32 `json:"forecasts"`
+	// Conditions says whether the event is applied, and if it is not, why.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -8,7 +8,8 @@ import (
 // PauseAnnotation pauses a Forecast while its value is true, as strconv.ParseBool reads it.
 const PauseAnnotation = "forewarm.dev/pause"
 
-// Forecast names a demand to forecast, and the workload that serves it. The metric has the Forecast's name.
+// Forecast tells Forewarm which demand to forecast, and which workload serves that demand. Autoscalers read the
+// result as a metric with the name of the Forecast.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -50,16 +51,18 @@ type ForecastList struct {
 	Items []Forecast `json:"items"`
 }
 
-// ForecastSpec is what the user asks for. Everything but targetRef and signal has a default.
+// ForecastSpec is the desired behavior of a Forecast. Only targetRef and signal are required. All other fields have
+// defaults.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.objective), has(self.quantile), has(self.costRatio)].filter(given, given).size() <= 1",message="objective, quantile and costRatio exclude each other, keep one"
 type ForecastSpec struct {
-	// TargetRef is the workload that serves the demand. Its pods' start-up times give the lead time, and presets select its
-	// series.
+	// TargetRef is the workload that serves the demand and that is scaled. Forewarm measures the lead time on the
+	// pods of this workload, and a preset reads the metrics of these pods.
 	TargetRef TargetRef `json:"targetRef"`
 
-	// FormerNames are names that targetRef.name had before, the newest first: a preset has the demand of their pods, too, and the
-	// measured starts are taken over. For a renamed workload, and for blue and green.
+	// FormerNames lists earlier values of targetRef.name, so that a renamed workload keeps its history. Use it after
+	// a rename and for blue-green deployments. A preset also reads the demand of the pods with these names, and the
+	// measured start times are kept. List the newest name first, at most 4 names.
 	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
@@ -67,53 +70,64 @@ type ForecastSpec struct {
 	// +optional
 	FormerNames []string `json:"formerNames,omitempty"`
 
-	// Signal is the demand: the TOTAL over all replicas, as one series.
+	// Signal says where Forewarm reads the demand: a preset or a PromQL query. The result must be one series with the
+	// TOTAL demand of all replicas.
 	Signal Signal `json:"signal"`
 
-	// Objective is how much demand may arrive in bad hours, or be late. The headroom follows from it. Default: badHours 1%, wait 30s, over 14d.
+	// Objective says how reliable the service must be: which share of the demand may arrive in bad hours, or may be
+	// late. Forewarm adds as much headroom to the forecast as the objective requires. Default: badHours 1%, wait 30s,
+	// over 14d.
 	// +optional
 	Objective *Objective `json:"objective,omitempty"`
 
-	// Quantile of the demand's maximum over the lead window to serve instead of an objective, from 0.05 to 0.995, in
-	// quotes.
+	// Quantile replaces the objective: Forewarm serves this quantile of the window peak, which is the highest demand
+	// within the lead window. Write a number from 0.05 to 0.995 in quotes, for example "0.95". Cannot be combined
+	// with objective or costRatio.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^0?\.[0-9]+$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^0?[.][0-9]+$') || (double(self) >= 0.05 && double(self) <= 0.995)",message="write a number from 0.05 to 0.995"
 	// +optional
 	Quantile string `json:"quantile,omitempty"`
 
-	// CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than 30s. It
-	// replaces an objective: the headroom is the one with which both together cost least. Above 0, at most 1000000,
-	// in quotes.
+	// CostRatio replaces the objective by a price for lateness: it says how many idle replica-hours cost as much as
+	// one replica-hour of demand that waits longer than 30s. Forewarm then serves the value with the lowest total
+	// cost of idle replicas and late demand. Write a number above 0 and at most 1000000 in quotes, for example "20".
+	// Cannot be combined with objective or quantile.
 	// +optional
 	CostRatio Positive `json:"costRatio,omitempty"`
 
-	// History to learn from. Default 14d.
+	// History is how far back Forewarm reads the demand to learn from it. Default 14d.
 	// +optional
 	History Duration `json:"history,omitempty"`
 
-	// Step between samples, at least 1s. Default 30s.
+	// Step is the time between two samples of the demand, in whole seconds. Default 30s, minimum 1s.
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^(0+(y|w|d|h|m|s))*([0-9]+ms)?$')",message="write a whole number of seconds, at least 1s"
 	// +optional
 	Step Duration `json:"step,omitempty"`
 
-	// Seasons are the one or two cycles in which the demand repeats, the shorter first, each a whole number of steps
-	// and at most half of the history. Models are judged over the first. Default: the server's --season, a day.
+	// Seasons are the cycles in which the demand repeats, for example [1d, 7d]. List one or two, the shorter one
+	// first. Each must be a whole number of steps and at most half of the history. Models are scored over the first
+	// one. Default: the --season of the server, which is one day unless it was changed.
 	// +kubebuilder:validation:MaxItems=2
 	// +listType=atomic
 	// +optional
 	Seasons []Duration `json:"seasons,omitempty"`
 
-	// LeadTime is how long the workload takes from "more replicas" to "ready". Default: measured, 5m until then.
+	// LeadTime says how Forewarm determines the time that the workload takes from "more replicas" to "ready".
+	// Forewarm looks at least this far ahead. Default: measured on the workload's pods, and 5m until enough starts
+	// are measured.
 	// +optional
 	LeadTime *LeadTime `json:"leadTime,omitempty"`
 
-	// Serve is how the served value relates to the observed demand. Default Floor.
+	// Serve says how the served value relates to the observed demand. Floor serves the forecast, but never less than
+	// the observed demand. Forecast serves the forecast even where it is below the observed demand. Shadow serves the
+	// observed demand and only records the forecast. Default Floor.
 	// +optional
 	Serve ServeMode `json:"serve,omitempty"`
 
-	// Models to select from, by name. Default: those that the objective or the quantile reads. The one that scores best
-	// on this demand is selected.
+	// Models limits which forecast models Forewarm fits and selects from. Forewarm selects the model with the best
+	// score on this demand. List at most 16 names, for example [arima, holt-winters]. Default: the models that the
+	// objective or the quantile uses.
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=64
@@ -121,314 +135,343 @@ type ForecastSpec struct {
 	// +optional
 	Models []string `json:"models,omitempty"`
 
-	// Deferrable is work beside the demand that may wait until a deadline. It is planned into what the demand's headroom leaves. Needs
-	// an objective or a costRatio.
+	// Deferrable describes additional work that can wait until a deadline, such as batch requests. Forewarm fits this
+	// work into the spare capacity of the demand's headroom, and adds replicas only if work would miss its deadline.
+	// Requires an objective or a costRatio. Default: no such work.
 	// +optional
 	Deferrable *Deferrable `json:"deferrable,omitempty"`
 
-	// Price of a replica for an hour, in any currency, in quotes. Default: none, and no money is shown.
+	// Price is what one replica of targetRef costs per hour. Forewarm uses it to show costs and to share the demand
+	// among variants. Write a number above 0 and at most 1000000 in quotes, in any currency. Default: no price, and
+	// Forewarm shows no costs.
 	// +optional
 	Price Positive `json:"price,omitempty"`
 
-	// Variants are other workloads that serve the demand, too, for example on spot or on another kind of GPU. The demand is that of all.
-	// An autoscaler selects its part by variant: the name; that of targetRef selects the targetRef's own.
+	// Variants are further workloads that serve the same demand, for example on spot nodes or on another type of GPU.
+	// The signal must contain the demand of all of them. Forewarm splits the served value among targetRef and the
+	// variants. Each autoscaler selects its part with the label variant=NAME, and the autoscaler of targetRef uses
+	// the name of that workload. At most 7.
 	// +kubebuilder:validation:MaxItems=7
 	// +listType=map
 	// +listMapKey=name
 	// +optional
 	Variants []Variant `json:"variants,omitempty"`
 
-	// Events are times at which the demand is known to be unusual: a launch, a holiday, a load test.
+	// Events are times at which you know that the demand will be unusual, such as a launch, a holiday or a load test.
+	// Forewarm combines them with the forecast. At most 32.
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=name
 	// +optional
 	Events []ForecastEvent `json:"events,omitempty"`
 
-	// Scaling is how the demand becomes replicas, where no HPA or ScaledObject refers to this Forecast.
+	// Scaling says how the demand is converted into replicas when no HPA and no ScaledObject reads this Forecast. If
+	// an autoscaler reads the Forecast, Forewarm uses the settings of that autoscaler instead. Only the field before
+	// is used in both cases.
 	// +optional
 	Scaling *Scaling `json:"scaling,omitempty"`
 
-	// Expose is a second name under which External metrics are answered, so that an HPA that read another adapter stays as it is.
+	// Expose serves the Forecast under a second External metric name. An HPA that read its metric from another
+	// adapter can then stay unchanged.
 	// +optional
 	Expose *Expose `json:"expose,omitempty"`
 
-	// StaleAfter is the age of the newest sample beyond which nothing is served, so that the HPA keeps its replicas.
-	// Default: 10m, or the lead window where that is longer.
+	// StaleAfter is the age of the newest sample at which Forewarm stops serving a value. Without a value, the HPA
+	// keeps its current replicas. Default: 10m, or the lead window if that is longer.
 	// +optional
 	StaleAfter Duration `json:"staleAfter,omitempty"`
 }
 
-// Positive is a number above 0, at most 1000000.
+// Positive is a number above 0 and at most 1000000, in quotes.
 //
 // +kubebuilder:validation:MaxLength=16
 // +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
 // +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+|[0-9]*[.][0-9]+)$') || (double(self) > 0.0 && double(self) <= 1000000.0)",message="write a number above 0, at most 1000000"
 type Positive string
 
-// Variant is another workload that serves the demand.
+// Variant is a further workload that serves the demand.
 type Variant struct {
-	// Name by which its autoscaler selects its part.
+	// Name identifies the variant. Its autoscaler selects its part of the served value with the label variant=NAME.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
-	// TargetRef is the workload. Without one it is in another cluster, and scaling says what a replica sustains.
+	// TargetRef is the workload of the variant. Leave it empty if the workload is in another cluster. In that case,
+	// set scaling to say what one replica sustains.
 	// +optional
 	TargetRef *TargetRef `json:"targetRef,omitempty"`
-	// Price of a replica for an hour. Either all variants have one, with spec.price that of the targetRef, or none. The cheapest for the
-	// demand that it sustains is filled first.
+	// Price is what one replica of this variant costs per hour. Forewarm fills the variant with the lowest price for
+	// the demand that it sustains first. Set a price for all variants and spec.price for targetRef, or set no price
+	// at all.
 	// +optional
 	Price Positive `json:"price,omitempty"`
-	// LeadTime is how long a replica takes from "more replicas" to "ready". Default: that of the targetRef. One that takes longer holds
-	// what lasts, and the others have the rest.
+	// LeadTime is how long a replica of this variant takes from "more replicas" to "ready". A cheaper variant that
+	// starts more slowly than targetRef serves the steady part of the demand, and the other variants serve the rest.
+	// Default: the lead time of targetRef.
 	// +optional
 	LeadTime Duration `json:"leadTime,omitempty"`
-	// Scaling is how its part becomes replicas, where no autoscaler selects it here.
+	// Scaling says how the part of this variant is converted into replicas when no autoscaler in this cluster selects
+	// the variant.
 	// +optional
 	Scaling *VariantScaling `json:"scaling,omitempty"`
 }
 
-// VariantScaling is how the part of a variant becomes replicas.
+// VariantScaling says how the part of a variant is converted into replicas.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas",message="minReplicas must not exceed maxReplicas"
 type VariantScaling struct {
-	// Target is the demand that one replica sustains at full capacity, in the signal's unit.
+	// Target is the demand that one replica sustains at full capacity, in the unit of the signal.
 	Target resource.Quantity `json:"target"`
-	// MinReplicas is the least that it is scaled to. Default 1.
+	// MinReplicas is the lower limit for the replicas of the variant. Default 1.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
-	// MaxReplicas is the most that it is scaled to. Default: no bound.
+	// MaxReplicas is the upper limit for the replicas of the variant. Default: no limit.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 }
 
-// Deferrable is work that may wait until a deadline after it has arrived.
+// Deferrable is work that can wait for some time after it has arrived.
 type Deferrable struct {
-	// Signal is the work that arrives, in the unit of spec.signal, which must not contain it.
+	// Signal says where Forewarm reads how much deferrable work arrives, in the unit of spec.signal. The demand in
+	// spec.signal must not include this work.
 	Signal WorkSignal `json:"signal"`
-	// Deadline is how long it may wait, from 1m to 24h.
+	// Deadline is how long the work can wait after it has arrived, from 1m to 24h.
 	Deadline Duration `json:"deadline"`
 }
 
-// WorkSignal is where work is read from: a preset, or a query of your own.
+// WorkSignal says where Forewarm reads the deferrable work: set a preset or a query of your own.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
 type WorkSignal struct {
-	// Preset is the name of a query that forewarm knows, for example gateway/arrivals-deferrable.
+	// Preset is the name of a query that Forewarm provides, for example gateway/arrivals-deferrable. `forewarm
+	// presets` lists all presets.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +optional
 	Preset string `json:"preset,omitempty"`
-	// Query is PromQL that yields one series: all of the work that arrives. No series means none.
+	// Query is a PromQL query that returns one series: all of the deferrable work that arrives. If the query returns
+	// no series, Forewarm assumes that no work arrives.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=8192
 	// +optional
 	Query string `json:"query,omitempty"`
 }
 
-// Duration is a Prometheus duration: 30s, 5m, 1h30m, 14d.
+// Duration is a duration in the notation of Prometheus, for example 30s, 5m, 1h30m or 14d.
 //
 // +kubebuilder:validation:MinLength=2
 // +kubebuilder:validation:MaxLength=32
 // +kubebuilder:validation:Pattern=`^([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$`
 type Duration string
 
-// Expose is a metric and the labels that an HPA of the Forecast's namespace asks for: its metric.name and its
-// metric.selector.matchLabels.
+// Expose is the metric name and the labels that an HPA in the Forecast's namespace requests. They are the metric.name
+// and the metric.selector.matchLabels of the HPA.
 type Expose struct {
-	// Metric is the name of the External metric. It may have capitals, underscores and colons. A Forecast of that name comes first.
+	// Metric is the name of the External metric that the HPA requests. Capital letters, underscores and colons are
+	// allowed. If a Forecast has this name, it takes precedence.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_:][A-Za-z0-9_:.-]*$`
 	Metric string `json:"metric"`
-	// MatchLabels are the labels of the HPA's selector, no more and no fewer. In addition to them, the HPA may select another view
-	// (badHours, horizon, late, model, quantile, serve). Default none.
+	// MatchLabels must be exactly the labels in the HPA's selector. The HPA may add the labels badHours, horizon,
+	// late, model, quantile and serve to request another view of the Forecast, so do not list these here. Default: no
+	// labels.
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="['badHours', 'horizon', 'late', 'model', 'quantile', 'serve'].all(view, !(view in self))",message="badHours, horizon, late, model, quantile and serve ask for another view of a Forecast: remove them"
 	// +optional
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 }
 
-// TargetRef names the workload, in the Forecast's namespace.
+// TargetRef identifies a workload in the namespace of the object that contains this reference.
 type TargetRef struct {
-	// APIVersion of the workload. Default apps/v1.
+	// APIVersion is the API group and version of the workload. Default apps/v1.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	APIVersion string `json:"apiVersion,omitempty"`
-	// Kind of the workload, for example Deployment.
+	// Kind is the kind of the workload, for example Deployment.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Kind string `json:"kind"`
-	// Name of the workload.
+	// Name is the name of the workload.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 }
 
-// Signal is where the demand is read from: a preset, or a query of your own.
+// Signal says where Forewarm reads the demand: set a preset or a query of your own.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
 type Signal struct {
-	// Preset is the name of a query that forewarm knows, for example vllm/inflight; `forewarm presets` lists
-	// them.
+	// Preset is the name of a query that Forewarm provides, for example vllm/inflight. `forewarm presets` lists all
+	// presets.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +optional
 	Preset string `json:"preset,omitempty"`
-	// Query is PromQL that yields one series: the total demand.
+	// Query is a PromQL query that returns one series: the total demand.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=8192
 	// +optional
 	Query string `json:"query,omitempty"`
-	// Saturated is PromQL that yields one series, above 0 while the service is at its limit, for example its queue:
-	// max(vllm:num_requests_waiting). The demand counts as a lower bound then. It is for signals that stop growing when
-	// the service is full (throughput, busy GPUs). Arrivals, and requests that run and wait, do not need it. No series means not
-	// saturated.
+	// Saturated is a PromQL query that says when the service is at its limit. It returns one series that is above 0
+	// at such times, for example the length of the queue: max(vllm:num_requests_waiting). Forewarm then treats the
+	// observed demand as a lower bound of the true demand. Set it for signals that stop growing when the service is
+	// full, such as throughput or busy GPUs. Signals that count arrivals, or running plus waiting requests, do not
+	// need it. If the query returns no series, the service counts as not saturated.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=8192
 	// +optional
 	Saturated string `json:"saturated,omitempty"`
-	// Delay is how much later than it happens a sample is complete in the source, beyond a step: a remote write or a recording
-	// rule may lag. Newer samples are not read, and forecasts look ahead by so much more. Default 0s, at most 30m. Samples that
-	// come late now and then need none: the newest minutes are read again.
+	// Delay is how long a sample takes to become complete in the source, in addition to one step. Set it if the
+	// source always lags, for example because of remote write or a recording rule. Forewarm ignores newer samples and
+	// looks ahead by this much more. You do not need it for samples that are only sometimes late, because Forewarm
+	// reads the newest minutes again. Default 0s, maximum 30m.
 	// +optional
 	Delay Duration `json:"delay,omitempty"`
-	// Source is the name of the source of history to read from, one that the operator granted to the namespace. Default: the
-	// first one that was granted; the only one, where Forewarm has one.
+	// Source is the name of the source of history to read from. The operator of Forewarm must have granted this
+	// source to the namespace. Default: the first source that was granted to the namespace, or the only source if
+	// Forewarm has just one.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	Source string `json:"source,omitempty"`
 }
 
-// Objective is how much demand may be late, or how much may arrive in bad hours.
+// Objective says how much demand may be late, or how much demand may arrive in bad hours.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.late) && has(self.badHours))",message="late and badHours exclude each other, keep one"
 type Objective struct {
-	// Late is the share of demand that may wait longer than Wait, as a percentage between 0% and 100%. BadHours must be empty then.
+	// Late is the share of the demand that is allowed to wait longer than the time in wait, for example "1%". It must
+	// be above 0% and below 100%. Cannot be combined with badHours.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?%$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+([.][0-9]+)?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) < 100.0)",message="write a percentage above 0% and below 100%"
 	// +optional
 	Late string `json:"late,omitempty"`
-	// BadHours is the share of the demand of the period that may arrive in bad hours, as a percentage between 0% and 100%.
-	// Default 1%, without Late. Bad hours are UTC clock hours in which more than a tenth of the demand waited longer than Wait.
+	// BadHours is the share of the demand that is allowed to arrive in bad hours, for example "1%". A bad hour is a
+	// UTC clock hour in which more than a tenth of the demand waits longer than the time in wait. It must be above 0%
+	// and below 100%. Cannot be combined with late. Default 1% if late is not set.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?%$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+([.][0-9]+)?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) < 100.0)",message="write a percentage above 0% and below 100%"
 	// +optional
 	BadHours string `json:"badHours,omitempty"`
-	// Wait is the time beyond which demand counts as late. Default 30s.
+	// Wait is how long demand can wait before it counts as late. Default 30s.
 	// +optional
 	Wait Duration `json:"wait,omitempty"`
-	// Over is the rolling period of the lateness budget: Late times the demand of the period may be late, or BadHours times the demand
-	// of the period may arrive in bad hours. Whole hours, at most the history. Default 14d, and 7d with Late, or the history where
-	// that is shorter. With BadHours less than 7d is too short: one bad hour spends the budget.
+	// Over is the rolling period of the lateness budget. Within it, the share of the demand that is late, or that
+	// arrives in bad hours, must not exceed the objective. Write whole hours, at most the history. With badHours, use
+	// at least 7d: in a shorter period, a single bad hour uses up the budget. Default: 14d with badHours and 7d with
+	// late, or the history if that is shorter.
 	// +optional
 	Over Duration `json:"over,omitempty"`
-	// Measured is the lateness that users see, shown beside the simulated one, which the headroom is found by. Nothing that is served
-	// depends on it. It is read from the source of signal.
+	// Measured says where Forewarm reads the lateness that users really see, to show it next to the simulated
+	// lateness. It is for comparison only: Forewarm chooses the headroom by the simulated lateness, and no served
+	// value depends on this field. Forewarm reads it from the same source as signal. Default: not measured.
 	// +optional
 	Measured *MeasuredLateness `json:"measured,omitempty"`
 }
 
-// MeasuredLateness is the share of requests that waited longer than the objective's wait: a preset, or a query of your own.
+// MeasuredLateness is the share of requests that waited longer than the objective's wait: set a preset or a query of
+// your own.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
 type MeasuredLateness struct {
-	// Preset is the name of a query that forewarm knows, for example vllm/queue-time.
+	// Preset is the name of a query that Forewarm provides, for example vllm/queue-time.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +optional
 	Preset string `json:"preset,omitempty"`
-	// Query is PromQL that yields one series: the share of the requests of the last five minutes that waited longer than Wait, from
-	// 0 to 1, and NaN or none without requests.
+	// Query is a PromQL query that returns one series: the share of the requests in the last five minutes that waited
+	// longer than the time in the objective's wait, from 0 to 1. Without requests, it returns NaN or no series.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=8192
 	// +optional
 	Query string `json:"query,omitempty"`
 }
 
-// LeadTimeMode is where the lead time comes from.
+// LeadTimeMode says where the lead time comes from.
 //
 // +kubebuilder:validation:Enum=Auto;Fixed
 type LeadTimeMode string
 
 const (
-	// LeadTimeAuto measures the lead time on the workload's own pods; Fallback is used until there are enough of them. While a
-	// WarmPool is ready for the Forecast, only the pods that found a node are measured.
+	// LeadTimeAuto measures the lead time on the pods of the workload. Until enough starts are measured, Fallback is
+	// used. While a WarmPool is ready for the Forecast, only pods that found an existing node are measured.
 	LeadTimeAuto LeadTimeMode = "Auto"
-	// LeadTimeFixed is the lead time that Duration gives.
+	// LeadTimeFixed uses the lead time in Duration.
 	LeadTimeFixed LeadTimeMode = "Fixed"
 )
 
-// LeadTime is the time from "more replicas" to "ready".
+// LeadTime says how long new capacity takes. For a Forecast, it is the time from "more replicas" to "ready". For a
+// WarmPool, it is the time that a new node takes.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.mode) && self.mode == 'Fixed') == has(self.duration)",message="mode Fixed takes a duration, and only mode Fixed does"
 // +kubebuilder:validation:XValidation:rule="!(has(self.mode) && self.mode == 'Fixed' && has(self.fallback))",message="fallback is for mode Auto only"
 type LeadTime struct {
-	// Mode is Auto (measured) or Fixed. Default Auto.
+	// Mode says where the lead time comes from: Auto measures it on pods, Fixed takes it from duration. Default Auto.
 	// +optional
 	Mode LeadTimeMode `json:"mode,omitempty"`
 	// Fallback is the lead time in mode Auto until enough starts are measured. Default 5m.
 	// +optional
 	Fallback Duration `json:"fallback,omitempty"`
-	// Duration is the lead time in mode Fixed.
+	// Duration is the lead time in mode Fixed, where it is required. Leave it empty in mode Auto.
 	// +optional
 	Duration Duration `json:"duration,omitempty"`
 }
 
-// ServeMode is how the served value relates to the observed demand.
+// ServeMode says how the served value relates to the observed demand.
 //
 // +kubebuilder:validation:Enum=Floor;Forecast;Shadow
 type ServeMode string
 
 const (
-	// ServeFloor serves the forecast, never below the observed demand. Forewarm can only add capacity.
+	// ServeFloor serves the forecast, but never less than the observed demand. Forewarm can only add capacity.
 	ServeFloor ServeMode = "Floor"
-	// ServeForecast serves the forecast as it is, below the observed demand where the load is about to fall.
+	// ServeForecast serves the forecast even if it is below the observed demand because the load is about to fall.
 	ServeForecast ServeMode = "Forecast"
-	// ServeShadow serves the observed demand; the forecast is only recorded.
+	// ServeShadow serves the observed demand. The forecast is only recorded.
 	ServeShadow ServeMode = "Shadow"
 )
 
-// Scaling is how the demand becomes replicas.
+// Scaling says how the demand is converted into replicas.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas",message="minReplicas must not exceed maxReplicas"
 // +kubebuilder:validation:XValidation:rule="has(self.target) || has(self.before)",message="write target, the demand that one replica sustains"
 type Scaling struct {
-	// Target is the demand that one replica sustains at full capacity, in the signal's unit: the HPA's averageValue. Optional beside
-	// an HPA or a ScaledObject, where before stands.
+	// Target is the demand that one replica sustains at full capacity, in the unit of the signal. It corresponds to
+	// averageValue in an HPA. Required unless before is set.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
 	// +optional
 	Target resource.Quantity `json:"target,omitzero"`
-	// MinReplicas is the least that the workload is scaled to. Default 1.
+	// MinReplicas is the lower limit for the replicas of the workload. Default 1.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
-	// MaxReplicas is the most that the workload is scaled to. Default: no bound.
+	// MaxReplicas is the upper limit for the replicas of the workload. Default: no limit.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
-	// Before is how the workload was scaled before Forewarm, to compare with, and for a pause. It counts beside an HPA or a ScaledObject, too.
-	// Default: an HPA on the observed demand with 70% of what a replica sustains as its target.
+	// Before describes the HPA that scaled the workload before Forewarm did. Forewarm compares its results with this
+	// HPA, and scales like it while the Forecast is paused. Forewarm uses this field even if an HPA or a ScaledObject
+	// reads the Forecast. Default: an HPA on the observed demand whose target is 70% of what one replica sustains.
 	// +optional
 	Before *BeforeScaling `json:"before,omitempty"`
 }
 
-// BeforeScaling is an HPA on the observed demand, with the default scale-down.
+// BeforeScaling is an HPA that scales on the observed demand, with the default scale-down behavior.
 type BeforeScaling struct {
-	// Target is the demand for each replica, in the signal's unit: its averageValue.
+	// Target is the averageValue of that HPA: the demand for each replica, in the unit of the signal.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
 	Target resource.Quantity `json:"target"`
-	// MinReplicas is its least number of replicas. Default: that of the autoscaler now.
+	// MinReplicas is the lower limit of that HPA for the number of replicas. Default: minReplicas of the current
+	// autoscaler.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional

@@ -2,157 +2,174 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ForecastStatus is the state of the Forecast as forewarm last saw it. It outlives an outage of forewarm. The whole forecast
-// is `kubectl get outlooks`. Quantities are rounded, for people; the metric has all digits.
+// ForecastStatus is the state of the Forecast when Forewarm last wrote it. It stays readable while Forewarm is down.
+// `kubectl get outlooks` shows the complete forecast. Quantities are rounded for people to read, and the metric has
+// all digits.
 type ForecastStatus struct {
-	// ObservedGeneration is the generation of the spec that the status is about.
+	// ObservedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// State in a word: Ready, Warming, FallingBack, Stale, Pending or Invalid.
+	// State is the state of the Forecast in one word: Ready, Warming, FallingBack, Stale, Pending or Invalid.
 	// +optional
 	State string `json:"state,omitempty"`
 
-	// Conditions with reasons and advice. Ready is true while a value is served as asked.
+	// Conditions says what works and what does not, with the reason and what to do. Ready is True while Forewarm
+	// serves the value that the spec requests.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Observed is the demand now.
+	// Observed is the current demand.
 	// +optional
 	Observed string `json:"observed,omitempty"`
 
-	// Served is the value that the metric answers; absent while nothing is served.
+	// Served is the value that the metric returns to autoscalers. Empty while Forewarm serves no value.
 	// +optional
 	Served string `json:"served,omitempty"`
 
-	// Unit of Observed and Served, where it is known.
+	// Unit is the unit of observed and served. Empty if the unit is unknown.
 	// +optional
 	Unit string `json:"unit,omitempty"`
 
-	// Model that is selected.
+	// Model is the forecast model that is selected.
 	// +optional
 	Model string `json:"model,omitempty"`
 
-	// ModelReason is why that model is selected.
+	// ModelReason says why this model is selected.
 	// +optional
 	ModelReason string `json:"modelReason,omitempty"`
 
-	// LeadTime in use.
+	// LeadTime is the lead time that Forewarm currently uses: the time from "more replicas" to "ready".
 	// +optional
 	LeadTime string `json:"leadTime,omitempty"`
 
-	// LeadTimeSource is where the lead time comes from.
+	// LeadTimeSource says where the lead time comes from, for example from how many measured starts.
 	// +optional
 	LeadTimeSource string `json:"leadTimeSource,omitempty"`
 
-	// Starts are the measured starts of the workload's pods, from which the lead time follows.
+	// Starts records how long the pods of the workload took to start. Forewarm derives the lead time from it.
 	// +optional
 	Starts *Starts `json:"starts,omitempty"`
 
-	// ScaledToZero is when the workload stood at zero replicas: its signal's absence at such a time is demand 0, not a gap.
+	// ScaledToZero records when the workload had zero replicas. If the signal has no samples at such a time, Forewarm
+	// treats this as a demand of 0 and not as missing data.
 	// +optional
 	ScaledToZero *ScaledToZero `json:"scaledToZero,omitempty"`
 
-	// ServedRecord is what the served values did, hour by hour.
+	// ServedRecord records hour by hour how much demand was late with the served values, and how many replica-hours
+	// they used.
 	// +optional
 	ServedRecord *ServedRecord `json:"servedRecord,omitempty"`
 
-	// Window is the lead window that the served value looks over.
+	// Window is the lead window: how far the served value looks ahead.
 	// +optional
 	Window string `json:"window,omitempty"`
 
-	// Skill is by how many percent the model's loss is below the last value's. The loss is the cost under an objective, else
-	// the pinball loss.
+	// Skill compares the selected model with simply repeating the last value: it is how much lower the loss of the
+	// model is, in percent. Above 0 is better than the last value. With an objective, the loss is the cost, and
+	// otherwise it is the pinball loss.
 	// +optional
 	Skill string `json:"skill,omitempty"`
 
-	// Coverage is the share of past windows that stayed within the served value's quantile, in percent.
+	// Coverage is the share of past lead windows in which the demand stayed at or below the forecast quantile, in
+	// percent.
 	// +optional
 	Coverage string `json:"coverage,omitempty"`
 
-	// Objective is whether the objective is met. Absent without an objective that is calibrated. The condition ObjectiveMet
-	// has the numbers.
+	// Objective says whether the objective is met. Empty if there is no objective, or if the objective is not
+	// calibrated. The condition ObjectiveMet has the numbers.
 	// +optional
 	Objective *ObjectiveStatus `json:"objective,omitempty"`
 
-	// SampleTime is the time of the newest sample when the status was written.
+	// SampleTime is the time of the newest sample when Forewarm wrote this status.
 	// +optional
 	SampleTime *metav1.Time `json:"sampleTime,omitempty"`
 }
 
-// ObjectiveStatus is whether the objective is met, as a simulated autoscaler measures it on the observed demand.
+// ObjectiveStatus says whether the objective is met. Forewarm measures this with a simulated autoscaler on the
+// observed demand.
 type ObjectiveStatus struct {
-	// Asked is the objective in a few words, for example "1% late over 7 days, wait 30s", "1% in bad hours over 14 days, wait 30s" or
-	// "late demand costs 20×".
+	// Asked is the objective in a few words, for example "1% late over 7 days, wait 30s", "1% in bad hours over 14
+	// days, wait 30s" or "late demand costs 20×".
 	// +optional
 	Asked string `json:"asked,omitempty"`
-	// Headline says in a sentence what Forewarm gains or loses over the budget's period compared with the HPA before, at equal reliability.
+	// Headline says in one sentence what Forewarm gained or lost over the budget's period, compared with the previous
+	// HPA at equal reliability.
 	// +optional
 	Headline string `json:"headline,omitempty"`
-	// Verdict in a word: Met, Learning, Bounded, Overspent, AtMaxReplicas or FasterThanLead.
+	// Verdict says in one word whether the objective is met: Met, Learning, Bounded, Overspent, AtMaxReplicas or
+	// FasterThanLead.
 	// +optional
 	Verdict string `json:"verdict,omitempty"`
-	// BadHours is in how many hours of the period more than a tenth of the demand was late, and which were the worst: "2 of 336 hours
-	// were bad, with 0.9% of the demand: Mon 16 Nov 07:00 to 08:00 UTC (43% late)". Hours in which Forewarm did not serve are replayed.
+	// BadHours says in how many hours of the period more than a tenth of the demand was late, and lists the worst of
+	// these hours, for example "2 of 336 hours were bad, with 0.9% of the demand: Mon 16 Nov 07:00 to 08:00 UTC (43% late)".
+	// For hours in which Forewarm did not serve, Forewarm simulates what it would have served.
 	// +optional
 	BadHours string `json:"badHours,omitempty"`
-	// Late is the share of the demand over the budget's period that was late, in percent.
+	// Late is the share of the demand that was late over the budget's period, in percent.
 	// +optional
 	Late string `json:"late,omitempty"`
-	// Measured is the share of the requests over the budget's period that were late by objective.measured, in percent.
+	// Measured is the share of the requests that were late over the budget's period according to the query in
+	// objective.measured, in percent.
 	// +optional
 	Measured string `json:"measured,omitempty"`
-	// BudgetSpent is the spent share of the lateness budget, in percent: at most 100% while the objective is met.
+	// BudgetSpent is the share of the lateness budget that is used up, in percent. It is at most 100% while the
+	// objective is met.
 	// +optional
 	BudgetSpent string `json:"budgetSpent,omitempty"`
-	// BurnRate is the lateness of the last hour, as a multiple of the objective: at 1, the budget is spent at the end of the
-	// period.
+	// BurnRate says how fast the lateness budget was used up in the last hour: it is the lateness of that hour as a
+	// multiple of the objective. At a constant 1, the budget is used up exactly at the end of the period.
 	// +optional
 	BurnRate string `json:"burnRate,omitempty"`
-	// RelativeCost is the replica-hours over the budget's period over those of the demand at full capacity: 1 is the least
-	// possible.
+	// RelativeCost says how much capacity was used over the budget's period: the replica-hours, divided by the
+	// replica-hours that the demand needs at full capacity. 1 is the lowest possible value.
 	// +optional
 	RelativeCost string `json:"relativeCost,omitempty"`
-	// Headroom is the headroom multiplier: what is served above the median of the window peak, as a multiple of its spread.
+	// Headroom is the headroom multiplier: how far the served value is above the median of the window peak, as a
+	// multiple of the spread of the window peak.
 	// +optional
 	Headroom string `json:"headroom,omitempty"`
-	// Candidate whose forecast of the window peak is served.
+	// Candidate is the forecast method that Forewarm currently uses for the window peak.
 	// +optional
 	Candidate string `json:"candidate,omitempty"`
-	// CandidateReason is why that candidate is selected.
+	// CandidateReason says why this candidate is selected.
 	// +optional
 	CandidateReason string `json:"candidateReason,omitempty"`
 }
 
-// ServedRecord is what Forewarm remembers of the hours in which it served, which the history of the demand does not hold: how much of the
-// demand was late with the served values, and the replica-hours that they took. One replica writes it, and all replicas read it. Without it
-// Forewarm replays the history instead, and says so. It takes 8 bytes an hour: 3 KiB for two weeks.
+// ServedRecord records the hours in which Forewarm served a value: how much demand was late with the served values,
+// and how many replica-hours they used. The history of the demand does not contain this. One replica of Forewarm
+// writes the record, and all replicas read it. Without the record, Forewarm simulates these hours from the history
+// and says so. The record takes 8 bytes an hour, or 3 KiB for two weeks.
 type ServedRecord struct {
-	// Through is the end of the newest hour.
+	// Through is the end of the newest recorded hour.
 	Through metav1.Time `json:"through"`
-	// Wait is the time beyond which demand counted as late. Hours with another wait are not used.
+	// Wait is how long demand could wait before it counted as late. Forewarm ignores hours that were recorded with
+	// another wait.
 	// +kubebuilder:validation:MaxLength=64
 	Wait string `json:"wait"`
-	// Capacity is what a replica sustained, in the unit of the demand. Hours with another capacity are not used.
+	// Capacity is the demand that one replica sustained, in the unit of the demand. Forewarm ignores hours that were
+	// recorded with another capacity.
 	// +kubebuilder:validation:MaxLength=64
 	Capacity string `json:"capacity"`
-	// Hours are six bytes for each hour, oldest first, in base64: demand and replica-hours as half-precision floats, then flags (served,
-	// judged, at maxReplicas) and the late share of the demand in 13 bits.
+	// Hours contains six bytes for each hour in base64, oldest hour first: the demand and the replica-hours as
+	// half-precision floats, then flags (served, judged, at maxReplicas) and the late share of the demand in 13 bits.
 	// +kubebuilder:validation:MaxLength=131072
 	Hours string `json:"hours"`
 }
 
-// ScaledToZero is what forewarm remembers of the times at which a workload stood at zero replicas. One replica writes them, all
-// read them. They take 22 bytes each, 16 KiB at most.
+// ScaledToZero records when a workload had zero replicas. One replica of Forewarm writes the record, and all replicas
+// read it. Each time takes 22 bytes, and the record takes at most 16 KiB.
 type ScaledToZero struct {
-	// Workload is the target, for example Deployment.apps/llama. The times of another are not used.
+	// Workload is the workload that was observed, for example Deployment.apps/llama. Forewarm ignores the times if
+	// the Forecast now has another workload.
 	// +kubebuilder:validation:MaxLength=1024
 	Workload string `json:"workload"`
-	// Changes are the times at which the workload came to zero replicas (the first, the third, and so on) and left it again
-	// (the second, the fourth, and so on), in seconds since 1970, the oldest first. The last may be in the future: until then it
-	// counts as standing at zero, unless it is observed again.
+	// Changes lists when the workload was scaled to zero (first, third, and so on) and when it left zero again
+	// (second, fourth, and so on), in seconds since 1970, oldest first. The last time can be in the future: unless
+	// Forewarm observes something else, the workload counts as scaled to zero until then.
 	// +kubebuilder:validation:MaxItems=1400
 	// +kubebuilder:validation:items:Minimum=0
 	// +kubebuilder:validation:items:Maximum=253402300799
@@ -161,88 +178,93 @@ type ScaledToZero struct {
 	Changes []int64 `json:"changes,omitempty"`
 }
 
-// Starts are what forewarm remembers of the starts of a workload's pods, which the history of the demand does not hold: how
-// long they took, in histograms that forget exponentially, and the lead times that follow. One replica writes them, all read
-// them. Without them forewarm begins to measure anew. They take 1 to 2 KiB, 13 KiB at most.
+// Starts records how long the pods of a workload took to start, and the lead times that Forewarm derives from this.
+// The history of the demand does not contain it. The record consists of histograms in which older starts weigh less.
+// One replica of Forewarm writes it, and all replicas read it. Without it, Forewarm starts measuring from scratch. It
+// usually takes 1 to 2 KiB, and at most 13 KiB.
 type Starts struct {
-	// Workload is the target whose starts were measured, for example Deployment.apps/llama. Starts of another are not used.
+	// Workload is the workload whose starts were measured, for example Deployment.apps/llama. Forewarm ignores the
+	// starts of another workload.
 	// +kubebuilder:validation:MaxLength=1024
 	Workload string `json:"workload"`
 
-	// LeadTime follows from all starts without a warm pool: from Placed and Waited together.
+	// LeadTime is derived from all starts without a warm pool, that is from placed and waited together.
 	// +optional
 	LeadTime MeasuredLeadTime `json:"leadTime,omitzero"`
-	// PlacedLeadTime is that of starts on existing nodes: it is used while a warm pool stands ready.
+	// PlacedLeadTime is derived from starts on existing nodes. Forewarm uses it while a warm pool is ready for the
+	// Forecast.
 	// +optional
 	PlacedLeadTime MeasuredLeadTime `json:"placedLeadTime,omitzero"`
-	// WaitedLeadTime is that of starts that waited for a node: warm pools are sized by it.
+	// WaitedLeadTime is derived from starts that waited for a node. Forewarm uses it to size warm pools.
 	// +optional
 	WaitedLeadTime MeasuredLeadTime `json:"waitedLeadTime,omitzero"`
 
-	// CountedThrough is when the newest start that is counted became ready. No start up to then counts again.
+	// CountedThrough is when the newest counted start became ready. Starts up to this time are not counted again.
 	// +optional
 	CountedThrough metav1.Time `json:"countedThrough,omitzero"`
-	// ReferenceTimestamp is what the weights of the histograms refer to: a start that was ready then weighs 1024, and twice
-	// that 48 hours later. It moves on by 48 hours at a time, at which all weights are halved.
+	// ReferenceTimestamp is the time that the weights of the histograms refer to. A start that became ready at this
+	// time weighs 1024, and a start that became ready 48 hours later weighs twice that. Forewarm moves this time
+	// forward by 48 hours at a time and halves all weights when it does.
 	// +optional
 	ReferenceTimestamp metav1.Time `json:"referenceTimestamp,omitzero"`
 
-	// Placed are the starts on existing nodes, without a warm pool.
+	// Placed contains the starts on existing nodes without a warm pool.
 	// +optional
 	Placed StartHistogram `json:"placed,omitzero"`
-	// Held are the starts on existing nodes that a warm pool held.
+	// Held contains the starts on existing nodes that a warm pool held.
 	// +optional
 	Held StartHistogram `json:"held,omitzero"`
-	// Waited are the starts that waited for a node.
+	// Waited contains the starts that waited for a node.
 	// +optional
 	Waited StartHistogram `json:"waited,omitzero"`
 }
 
-// MeasuredLeadTime is a lead time that was measured. It changes for all replicas at the same time, which is announced a
-// minute before.
+// MeasuredLeadTime is a measured lead time. All replicas of Forewarm change to a new value at the same time, which is
+// announced one minute in advance.
 type MeasuredLeadTime struct {
-	// Seconds is the lead time from Since on.
+	// Seconds is the lead time that is used from since on.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	Seconds int64 `json:"seconds,omitempty"`
-	// BeforeSeconds is the lead time until Since; absent where there was none.
+	// BeforeSeconds is the lead time that is used until since. Empty if there was no lead time before.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	BeforeSeconds int64 `json:"beforeSeconds,omitempty"`
-	// MedianSeconds is the median of the starts from Since on.
+	// MedianSeconds is the median duration of the starts that is used from since on.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	MedianSeconds int64 `json:"medianSeconds,omitempty"`
-	// BeforeMedianSeconds is the median until Since; absent where there was none.
+	// BeforeMedianSeconds is the median duration of the starts that is used until since. Empty if there was none
+	// before.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	BeforeMedianSeconds int64 `json:"beforeMedianSeconds,omitempty"`
-	// Since is when the lead time changed, or will.
+	// Since is when the lead time changed or will change.
 	// +optional
 	Since metav1.Time `json:"since,omitzero"`
 }
 
-// StartHistogram says how long starts of a kind took.
+// StartHistogram says how long a type of start took.
 type StartHistogram struct {
-	// Count is how many there ever were.
+	// Count is how many starts of this type Forewarm has ever counted.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=281474976710656
 	// +optional
 	Count int64 `json:"count,omitempty"`
-	// BucketWeights are the weights of the starts by how long they took. Bucket n counts what took more than 1.05 to the
-	// power of n-1 seconds, and at most 1.05 to the power of n: bucket 0 all up to a second, bucket 183 all above 1h55m.
-	// Empty buckets are left out.
+	// BucketWeights are the weights of the starts by their duration. Bucket n contains the starts that took more than
+	// 1.05 to the power of n-1 seconds, and at most 1.05 to the power of n seconds. Bucket 0 contains all starts of
+	// up to one second, and bucket 183 contains all starts of more than 1h55m. Empty buckets are omitted.
 	// +kubebuilder:validation:MaxProperties=184
 	// +mapType=atomic
 	// +optional
 	BucketWeights map[string]BucketWeight `json:"bucketWeights,omitempty"`
 }
 
-// BucketWeight is the weight of the starts in a bucket: the older a start, the less it weighs.
+// BucketWeight is the weight of the starts in a bucket. Older starts weigh less.
 //
 // +kubebuilder:validation:Minimum=1
 // +kubebuilder:validation:Maximum=281474976710656

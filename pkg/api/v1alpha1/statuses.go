@@ -10,16 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// maxText bounds a text, in bytes; the API allows 32 KiB for a condition's message, a reader less.
+// maxText is the maximum length of a text in a status, in bytes. The API allows 32 KiB for a condition's message,
+// which is more than people read.
 const maxText = 2048
 
-// maxEvent bounds an event's message, in bytes: the API refuses one beyond 1 KiB.
+// maxEvent is the maximum length of an event's message, in bytes. The API refuses messages of more than 1 KiB.
 const maxEvent = 1000
 
-// Clip keeps a text of a status within what a reader bears.
+// Clip shortens a text of a status to a length that people read.
 func Clip(text string) string { return clip(text, maxText) }
 
-// ClipEvent keeps the message of an event within what the API takes.
+// ClipEvent shortens the message of an event to a length that the API accepts.
 func ClipEvent(text string) string { return clip(text, maxEvent) }
 
 func clip(text string, most int) string {
@@ -29,8 +30,8 @@ func clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
-// AddCondition adds a condition to those of a status in the making. It keeps the time of its last transition from the status
-// before; where it is new or changed sides it did so at the given time.
+// AddCondition adds a condition to a new status. If the previous conditions contain one of this type with the same
+// status, it keeps its transition time. Otherwise the transition time is the given time.
 func AddCondition(to *[]metav1.Condition, one metav1.Condition, before []metav1.Condition, at time.Time) {
 	if old := meta.FindStatusCondition(before, one.Type); old != nil {
 		*to = append(*to, *old)
@@ -40,13 +41,13 @@ func AddCondition(to *[]metav1.Condition, one metav1.Condition, before []metav1.
 	meta.SetStatusCondition(to, one)
 }
 
-// SameCondition says whether a condition says the same, whatever its message and its times.
+// SameCondition reports whether two conditions have the same type, status and reason. Messages and times can differ.
 func SameCondition(a, b metav1.Condition) bool {
 	return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason
 }
 
-// ReadStatus reads the status that an object has into an empty one. A status that does not fit its type counts as none, and
-// is replaced.
+// ReadStatus reads the status of an object into an empty one. A status that does not fit its type is ignored, so that
+// it is replaced.
 func ReadStatus[T any](object *unstructured.Unstructured, status *T) {
 	content, found, err := unstructured.NestedMap(object.Object, "status")
 	if err != nil || !found {

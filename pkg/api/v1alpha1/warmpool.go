@@ -6,8 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WarmPool holds GPU capacity ahead of the Forecasts that are its members, so that their new replicas find a node. How much
-// follows from the members' forecasts: what they may need together within the time that a node takes, less what they have.
+// WarmPool holds GPU capacity ahead of demand, so that new replicas of several Forecasts find a node immediately.
+// Forewarm derives the size of the pool from the forecasts of its members: it is what all members together may need
+// before a new node could be ready, minus what they already have.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -45,165 +46,177 @@ type WarmPoolList struct {
 	Items []WarmPool `json:"items"`
 }
 
-// WarmPoolSpec is what the user asks for. Everything but members, chunk and max has a default.
+// WarmPoolSpec is the desired behavior of a WarmPool. Only members, chunk and max are required. All other fields have
+// defaults.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || self.min <= self.max",message="min must not exceed max"
 // +kubebuilder:validation:XValidation:rule="!has(self.fallback) || self.fallback <= self.max",message="fallback must not exceed max"
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.fallback) || self.min <= self.fallback",message="fallback must not be below min"
-// +kubebuilder:validation:XValidation:rule="!has(self.actuator) || !has(self.actuator.scale) || !has(self.capacityTypes) || self.capacityTypes.size() == 0",message="what a scale sets has replicas of one kind: remove capacityTypes"
-// +kubebuilder:validation:XValidation:rule="!has(self.capacityTypes) || self.capacityTypes.size() < 2 || self.capacityTypes.all(type, has(type.nodeSelector) && type.nodeSelector.size() > 0)",message="of two capacityTypes each needs a nodeSelector"
+// +kubebuilder:validation:XValidation:rule="!has(self.actuator) || !has(self.actuator.scale) || !has(self.capacityTypes) || self.capacityTypes.size() == 0",message="the scale actuator does not support capacityTypes: remove capacityTypes"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacityTypes) || self.capacityTypes.size() < 2 || self.capacityTypes.all(type, has(type.nodeSelector) && type.nodeSelector.size() > 0)",message="with two capacityTypes, each needs a nodeSelector"
 type WarmPoolSpec struct {
-	// Members are the Forecasts whose workloads take what the pool holds.
+	// Members lists the Forecasts whose workloads use the capacity that the pool holds. List 1 to 64.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=map
 	// +listMapKey=forecast
 	Members []Member `json:"members"`
 
-	// Chunk is the piece of capacity that the pool holds a number of.
+	// Chunk describes one unit of the capacity that the pool holds. It is usually what one replica of a member needs.
 	Chunk Chunk `json:"chunk"`
 
-	// Quantile of the members' joint need, at its highest within the window, that the pool covers; from 0.5 to 0.995, in
-	// quotes. Default "0.975".
+	// Quantile says how likely it must be that the pool is large enough. For example, "0.975" means that the pool
+	// covers the joint need of all members while a node and a pod start with a probability of 97.5 %. A higher value
+	// holds more chunks. Write a number from 0.5 to 0.995 in quotes. Default "0.975".
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^0?\.[0-9]+$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^0?[.][0-9]+$') || (double(self) >= 0.5 && double(self) <= 0.995)",message="write a number from 0.5 to 0.995"
 	// +optional
 	Quantile string `json:"quantile,omitempty"`
 
-	// LeadTime is how long a new node of this shape takes, from being wanted until pods start on it. Default: measured on
-	// the members' pods that waited for a node, 5m until then.
+	// LeadTime says how Forewarm determines the time that a new node takes from the request until pods start on it.
+	// Default: measured on the members' pods that waited for a node, and 5m until enough starts are measured.
 	// +optional
 	LeadTime *LeadTime `json:"leadTime,omitempty"`
 
-	// Min is the least number of chunks held. Default 0.
+	// Min is the lower limit for the number of chunks that the pool holds. Default 0.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	// +optional
 	Min *int32 `json:"min,omitempty"`
-	// Max is the most chunks held.
+	// Max is the upper limit for the number of chunks that the pool holds. At most 10000.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	Max int32 `json:"max"`
-	// Fallback is how many chunks are held while the forecasts are stale or poor, or the budget is spent. Default: min.
+	// Fallback is how many chunks the pool holds when it cannot follow the forecasts: at least this number while a
+	// forecast is stale or poor, and at most this number after the budget is spent. It must be between min and max.
+	// Default: min.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	// +optional
 	Fallback *int32 `json:"fallback,omitempty"`
 
-	// Budget bounds what idle capacity may cost. Default: none.
+	// Budget limits how long the chunks of the pool can stay idle. Default: no limit.
 	// +optional
 	Budget *Budget `json:"budget,omitempty"`
 
-	// CapacityTypes split the chunks by how their nodes are bought: the first for what is wanted half of the time, the
-	// second for the rest. Default: one, without a node selector of its own.
+	// CapacityTypes divides the chunks by the way in which you buy their nodes, such as on-demand and spot. The first
+	// type gets the chunks that are wanted at least half of the time, and the second type gets the rest. At most 2.
+	// Default: one type, which adds no node selector.
 	// +kubebuilder:validation:MaxItems=2
 	// +listType=map
 	// +listMapKey=name
 	// +optional
 	CapacityTypes []CapacityType `json:"capacityTypes,omitempty"`
 
-	// Actuator is how the chunks are held. Default: placeholderPods.
+	// Actuator says how Forewarm holds the chunks. Default: placeholderPods.
 	// +optional
 	Actuator *Actuator `json:"actuator,omitempty"`
 
-	// Mode is Recommend, which writes nothing but the status, or Enforce. Default Recommend.
+	// Mode says whether the pool holds capacity. Recommend only reports in the status what the pool would hold.
+	// Enforce holds it. Default Recommend.
 	// +kubebuilder:default=Recommend
 	// +optional
 	Mode PoolMode `json:"mode,omitempty"`
 }
 
-// Member is a Forecast whose workload takes what the pool holds.
+// Member is a Forecast whose workload uses the capacity that the pool holds.
 type Member struct {
-	// Forecast is its name, in the pool's namespace.
+	// Forecast is the name of the Forecast, in the namespace of the pool.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Forecast string `json:"forecast"`
-	// Chunks that one replica takes: a gang of four pods whose chunk is a node takes 4, two replicas that share a chunk 0.5
-	// each. From 0.001 to 1000. Default 1.
+	// Chunks is how many chunks one replica of this member takes. For example, write 4 for a group of four pods that
+	// needs four nodes if a chunk is one node, or 0.5 if two replicas share a chunk. From 0.001 to 1000. Default 1.
 	// +optional
 	Chunks *resource.Quantity `json:"chunks,omitempty"`
 	// A rule for it, 64 times over, would cost more than an API server allows: forewarm says what is wrong with it.
 }
 
-// Chunk is the piece of capacity that the pool holds a number of: as a rule what one replica of a member takes.
+// Chunk is one unit of the capacity that the pool holds. It is usually what one replica of a member needs.
 type Chunk struct {
-	// PodTemplate is a pod that takes one chunk: its resources, node selector, affinity, tolerations, topology spread and
-	// runtime class. Its containers are never run.
+	// PodTemplate is an example of a pod that fills one chunk. Forewarm uses its resources, node selector, affinity,
+	// tolerations, topology spread and runtime class. Its containers never run.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	PodTemplate corev1.PodTemplateSpec `json:"podTemplate"`
-	// GPUEquivalent is how many physical GPUs a chunk is: what idle time is counted in. Default: the GPUs that the template
-	// asks for; it must be given for shares of one (time-slicing, MPS, HAMi, vCUDA), MIG instances and claims.
+	// GPUEquivalent is how many physical GPUs a chunk contains. Forewarm uses this number to count idle GPU-hours.
+	// Default: the number of GPUs that the template requests. It is required if the template requests shares of a GPU
+	// (time-slicing, MPS, HAMi, vCUDA), MIG instances or resource claims.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
 	// +optional
 	GPUEquivalent *resource.Quantity `json:"gpuEquivalent,omitempty"`
 }
 
-// Budget bounds what idle capacity may cost.
+// Budget limits how long the chunks of the pool can stay idle.
 type Budget struct {
-	// IdleGPUHoursPerDay is how many GPU-hours the pool's chunks may stand idle in a day (UTC). When they are spent the
-	// pool holds its fallback until the next day.
+	// IdleGPUHoursPerDay is how many GPU-hours the chunks can stay idle in one UTC day. After that, the pool holds at
+	// most its fallback until the next day.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
 	IdleGPUHoursPerDay resource.Quantity `json:"idleGPUHoursPerDay"`
 }
 
 // CapacityType is a way in which nodes are bought.
 type CapacityType struct {
-	// Name of the type, for example on-demand or spot.
+	// Name is the name of the type, for example on-demand or spot.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
-	// NodeSelector of its nodes, for example karpenter.sh/capacity-type: spot. It is added to the template's.
+	// NodeSelector selects the nodes of this type, for example karpenter.sh/capacity-type: spot. Forewarm adds it to
+	// the node selector of the pod template. Required for each type if there are two.
 	// +kubebuilder:validation:MaxProperties=16
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 }
 
-// PoolMode is whether a pool acts.
+// PoolMode says whether a pool holds capacity or only reports.
 //
 // +kubebuilder:validation:Enum=Recommend;Enforce
 type PoolMode string
 
 const (
-	// PoolRecommend reports in the status what the pool would hold, and holds nothing.
+	// PoolRecommend only reports in the status what the pool would hold.
 	PoolRecommend PoolMode = "Recommend"
-	// PoolEnforce holds it.
+	// PoolEnforce holds the capacity.
 	PoolEnforce PoolMode = "Enforce"
 )
 
-// Actuator is how chunks are held.
+// Actuator says how Forewarm holds the chunks. Set exactly one of the fields.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.placeholderPods), has(self.capacityBuffer), has(self.scale)].filter(given, given).size() == 1",message="set exactly one of placeholderPods, capacityBuffer and scale"
 type Actuator struct {
-	// PlaceholderPods holds chunks by placeholder pods of negative priority, which real pods preempt.
+	// PlaceholderPods holds the chunks with placeholder pods. They have a negative priority, so real pods preempt
+	// them.
 	// +optional
 	PlaceholderPods *PlaceholderPods `json:"placeholderPods,omitempty"`
-	// CapacityBuffer asks the cluster's autoscaler for them (autoscaling.x-k8s.io/v1beta1): Cluster Autoscaler 1.35,
-	// Karpenter 1.14 (both behind a flag), GKE.
+	// CapacityBuffer requests the chunks from the node autoscaler of the cluster with CapacityBuffer objects
+	// (autoscaling.x-k8s.io/v1beta1). Supported by Cluster Autoscaler 1.35 and Karpenter 1.14 (both behind a flag),
+	// and by GKE.
 	// +optional
 	CapacityBuffer *CapacityBuffer `json:"capacityBuffer,omitempty"`
-	// Scale sets the replicas of anything with a scale sub-resource whose replicas are the chunks: a set of sleeping
-	// replicas, a static node pool.
+	// Scale sets the number of replicas of an object with a scale subresource. Each of its replicas is one chunk.
+	// Examples are a set of sleeping replicas and a static node pool.
 	// +optional
 	Scale *Scale `json:"scale,omitempty"`
 }
 
-// PlaceholderPods holds chunks by placeholder pods.
+// PlaceholderPods configures the placeholder pods that hold the chunks.
 type PlaceholderPods struct {
-	// PriorityClassName of the placeholders: one of negative value, -10 where Cluster Autoscaler is to make nodes for them.
-	// Default forewarm-placeholder, which deploy/warm-pools and the chart have.
+	// PriorityClassName is the PriorityClass of the placeholder pods. Its value must be negative, so that real pods
+	// preempt them. Use at least -10 if Cluster Autoscaler must create nodes for them. Default forewarm-placeholder,
+	// which the chart and deploy/warm-pools create.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	PriorityClassName string `json:"priorityClassName,omitempty"`
-	// Image that does nothing. Default registry.k8s.io/pause:3.10.
+	// Image is the container image of the placeholder pods. It must be an image that does nothing but wait. Default
+	// registry.k8s.io/pause:3.10.
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Image string `json:"image,omitempty"`
-	// PrePullImages are images that the nodes should have before a pod needs them. Each is mounted as an image volume, so
-	// that it is pulled and not run. Ignored where the cluster does not have image volumes.
+	// PrePullImages lists images that a node pulls before a real pod needs them. Each image is mounted as an image
+	// volume, so it is pulled but does not run. Ignored if the cluster does not support image volumes. At most 8.
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=1024
@@ -212,17 +225,18 @@ type PlaceholderPods struct {
 	PrePullImages []string `json:"prePullImages,omitempty"`
 }
 
-// CapacityBuffer asks the cluster's autoscaler for chunks.
+// CapacityBuffer configures the CapacityBuffer objects that request the chunks.
 type CapacityBuffer struct {
-	// ProvisioningStrategy of the buffer. Default: the cluster's own.
+	// ProvisioningStrategy is the provisioningStrategy of the CapacityBuffer objects. Default: the default of the
+	// cluster.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	ProvisioningStrategy string `json:"provisioningStrategy,omitempty"`
 }
 
-// Scale sets the replicas of something else.
+// Scale says which object has the chunks as its replicas.
 type Scale struct {
-	// TargetRef is what is scaled, in the pool's namespace, or cluster-scoped and naming that namespace by the annotation
-	// forewarm.dev/scaled-by-namespace.
+	// TargetRef is the object whose replicas Forewarm sets. It must be in the namespace of the pool. A cluster-scoped
+	// object is also allowed if its annotation forewarm.dev/scaled-by-namespace contains the name of that namespace.
 	TargetRef TargetRef `json:"targetRef"`
 }

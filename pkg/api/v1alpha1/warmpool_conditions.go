@@ -1,51 +1,54 @@
 package v1alpha1
 
-// The conditions of a WarmPool and their reasons. docs/reference/conditions.md is generated from these comments. (Those of a
-// Forecast are in package snapshot, because the core does not import this package.)
+// The conditions of a WarmPool and their reasons. docs/reference/conditions.md is generated from these comments. (The
+// conditions of a Forecast are in package snapshot, because the core does not import this package.)
 
 // Conditions of a WarmPool.
 const (
-	// PoolConditionReady is True while the pool holds what it wants. Else the reason is the state of the pool or, in mode
-	// Enforce, the reason of Actuated.
+	// PoolConditionReady is True while the pool holds as many chunks as it needs. Otherwise the reason is the state
+	// of the pool or, in mode Enforce, the reason of Actuated.
 	PoolConditionReady = "Ready"
-	// PoolConditionMembersResolved is True while each member is a Forecast that can be planned for, and no older pool has it.
+	// PoolConditionMembersResolved is True while each member is a Forecast that Forewarm can plan for, and no older
+	// pool has the same member.
 	PoolConditionMembersResolved = "MembersResolved"
-	// PoolConditionForecastsReliable is True while the forecasts of all members are reliable enough to plan by.
+	// PoolConditionForecastsReliable is True while the forecasts of all members are reliable enough to plan with.
 	PoolConditionForecastsReliable = "ForecastsReliable"
-	// PoolConditionWithinBudget is True while chunks may still stand idle today (UTC). It is present only with a budget.
+	// PoolConditionWithinBudget is True while the budget allows chunks to be idle today (UTC). It is present only if
+	// the pool has a budget.
 	PoolConditionWithinBudget = "WithinBudget"
-	// PoolConditionActuated is True while the chunks are requested and nothing prevents them. In mode Recommend it is present
-	// only while it is False.
+	// PoolConditionActuated is True while the chunks are requested and nothing prevents them. In mode Recommend it is
+	// present only while it is False.
 	PoolConditionActuated = "Actuated"
 )
 
 // Reasons of the condition Ready. These are the states of a pool.
 const (
-	// PoolReasonReady (True): the pool holds what it wants.
+	// PoolReasonReady (True): the pool holds as many chunks as it needs.
 	PoolReasonReady = "Ready"
-	// PoolReasonFilling (False): the pool requested more than is ready.
+	// PoolReasonFilling (False): some of the requested chunks are not ready yet.
 	//
-	// Fix: wait. If it lasts, see the condition Actuated.
+	// Fix: wait. If this lasts, see the condition Actuated.
 	PoolReasonFilling = "Filling"
-	// PoolReasonFallingBack (False): the forecasts are unreliable, so the fallback is held.
+	// PoolReasonFallingBack (False): the forecasts are unreliable, so the pool holds its fallback.
 	//
 	// Fix: see the condition ForecastsReliable.
 	PoolReasonFallingBack = "FallingBack"
-	// PoolReasonOverBudget (False): the budget is spent, so the fallback is held.
+	// PoolReasonOverBudget (False): today's budget is spent, so the pool holds at most its fallback.
 	//
 	// Fix: see the condition WithinBudget.
 	PoolReasonOverBudget = "OverBudget"
 	// PoolReasonRecommending (False): the mode is Recommend, so the pool holds nothing.
 	//
-	// Fix: set mode: Enforce when the recommendation is what you want.
+	// Fix: if you agree with the recommendation, set mode: Enforce.
 	PoolReasonRecommending = "Recommending"
-	// PoolReasonInvalid (False): the object has errors. The message lists all of them. What the pool holds stays.
+	// PoolReasonInvalid (False): the object has errors, and the message lists all of them. The pool keeps what it
+	// holds.
 	//
 	// Fix: correct the object.
 	PoolReasonInvalid = "Invalid"
-	// PoolReasonReleasing (False): the pool is being deleted and cannot release what it holds yet.
+	// PoolReasonReleasing (False): the pool is being deleted, but Forewarm cannot release what it holds yet.
 	//
-	// Fix: the message has the error.
+	// Fix: correct the error in the message.
 	PoolReasonReleasing = "Releasing"
 )
 
@@ -57,17 +60,18 @@ const (
 	//
 	// Fix: correct the name, or create the Forecast.
 	PoolReasonForecastNotFound = "ForecastNotFound"
-	// PoolReasonNoScalingTarget (False): the Forecast has no autoscaler, so it is unknown what a replica sustains.
+	// PoolReasonNoScalingTarget (False): no autoscaler reads the Forecast, so Forewarm does not know how much demand
+	// a replica sustains.
 	//
-	// Fix: let an HPA or a ScaledObject refer to the Forecast, or set its spec.scaling.target.
+	// Fix: let an HPA or a ScaledObject read the Forecast, or set spec.scaling.target of the Forecast.
 	PoolReasonNoScalingTarget = "NoScalingTarget"
-	// PoolReasonReplicasUnknown (False): the replicas of the member cannot be counted.
+	// PoolReasonReplicasUnknown (False): Forewarm cannot count the replicas of the member.
 	//
-	// Fix: the leadTimeSource of the Forecast has the reason.
+	// Fix: see the reason in the leadTimeSource of the Forecast's status.
 	PoolReasonReplicasUnknown = "ReplicasUnknown"
-	// PoolReasonMemberOfOlderPool (False): an older pool has the member. It counts there.
+	// PoolReasonMemberOfOlderPool (False): an older pool has the same member. Only the older pool plans for it.
 	//
-	// Fix: remove it from one of the two pools.
+	// Fix: remove the member from one of the two pools.
 	PoolReasonMemberOfOlderPool = "MemberOfOlderPool"
 )
 
@@ -75,8 +79,8 @@ const (
 const (
 	// PoolReasonReliable (True): all forecasts are reliable.
 	PoolReasonReliable = "Reliable"
-	// PoolReasonUnreliable (False): a member's forecast is stale, warming or poor. At least the fallback is held, and nothing
-	// is released.
+	// PoolReasonUnreliable (False): the forecast of a member is stale, warming or poor. The pool holds at least its
+	// fallback and releases nothing.
 	//
 	// Fix: check the Forecast that the message names.
 	PoolReasonUnreliable = "Unreliable"
@@ -86,7 +90,8 @@ const (
 const (
 	// PoolReasonWithinBudget (True): some of today's budget is left.
 	PoolReasonWithinBudget = "WithinBudget"
-	// PoolReasonBudgetSpent (False): today's budget is spent. At most the fallback is held until tomorrow (UTC).
+	// PoolReasonBudgetSpent (False): today's budget is spent. The pool holds at most its fallback until tomorrow
+	// (UTC).
 	//
 	// Fix: raise spec.budget, or lower spec.quantile.
 	PoolReasonBudgetSpent = "BudgetSpent"
@@ -96,69 +101,72 @@ const (
 const (
 	// PoolReasonHeld (True): the chunks are requested.
 	PoolReasonHeld = "Held"
-	// PoolReasonBlocked (False): something prevents some of the chunks, for example a quota, or that no node comes.
+	// PoolReasonBlocked (False): something prevents some of the chunks, for example a quota, or no new node arrives.
 	//
-	// Fix: the message names it.
+	// Fix: remove the cause that the message names.
 	PoolReasonBlocked = "Blocked"
-	// PoolReasonRetrying (False): the last attempt failed, and is repeated.
+	// PoolReasonRetrying (False): the last attempt to request the chunks failed. Forewarm tries again.
 	//
-	// Fix: the message has the error.
+	// Fix: if this lasts, correct the error in the message.
 	PoolReasonRetrying = "Retrying"
-	// PoolReasonForbidden (False): Forewarm lacks rights.
+	// PoolReasonForbidden (False): Forewarm lacks permissions.
 	//
-	// Fix: apply deploy/warm-pools, or set warmPools.enforce in the chart. For the scale actuator, grant patch on the scale of
-	// its target, and get on a cluster-scoped target itself.
+	// Fix: apply deploy/warm-pools, or set warmPools.enforce in the chart. For the scale actuator, grant patch on the
+	// scale of its target. If the target is cluster-scoped, also grant get on the target itself.
 	PoolReasonForbidden = "Forbidden"
 	// PoolReasonQuotaExceeded (False): a ResourceQuota rejects the chunks.
 	//
-	// Fix: exclude placeholder pods from the quota, raise it, or lower spec.max. See docs/warm-pools.md.
+	// Fix: exclude placeholder pods from the quota, raise the quota, or lower spec.max. See docs/warm-pools.md.
 	PoolReasonQuotaExceeded = "QuotaExceeded"
 	// PoolReasonRejected (False): the API server rejects an object of the pool.
 	//
 	// Fix: correct spec.chunk.podTemplate.
 	PoolReasonRejected = "Rejected"
-	// PoolReasonNameConflict (False): an object of that name exists and is not the pool's.
+	// PoolReasonNameConflict (False): an object with the required name exists, but does not belong to the pool.
 	//
-	// Fix: delete or rename it, or rename the pool.
+	// Fix: delete or rename that object, or rename the pool.
 	PoolReasonNameConflict = "NameConflict"
 	// PoolReasonPriorityClassNotFound (False): the PriorityClass of the placeholder pods does not exist.
 	//
-	// Fix: apply deploy/warm-pools, set warmPools.enforce in the chart, or name another PriorityClass.
+	// Fix: apply deploy/warm-pools, set warmPools.enforce in the chart, or use another PriorityClass.
 	PoolReasonPriorityClassNotFound = "PriorityClassNotFound"
-	// PoolReasonPriorityTooHigh (False): the value of the PriorityClass is not below 0, so real pods would not preempt the
-	// placeholder pods.
+	// PoolReasonPriorityTooHigh (False): the value of the PriorityClass is not below 0, so real pods would not
+	// preempt the placeholder pods.
 	//
-	// Fix: name a PriorityClass of negative value.
+	// Fix: use a PriorityClass with a negative value.
 	PoolReasonPriorityTooHigh = "PriorityTooHigh"
 	// PoolReasonCapacityBufferNotInstalled (False): the cluster does not have the resource CapacityBuffer.
 	//
 	// Fix: install it, or use another actuator.
 	PoolReasonCapacityBufferNotInstalled = "CapacityBufferNotInstalled"
-	// PoolReasonTargetNotFound (False): the target of the scale does not exist, or has no scale subresource.
+	// PoolReasonTargetNotFound (False): the target of the scale actuator does not exist, or has no scale subresource.
 	//
 	// Fix: correct spec.actuator.scale.targetRef.
 	PoolReasonTargetNotFound = "TargetNotFound"
-	// PoolReasonTargetServes (False): the target serves: a Forecast, an HPA or a ScaledObject refers to it. A pool never scales
-	// what serves.
+	// PoolReasonTargetServes (False): a Forecast, an HPA or a ScaledObject refers to the target, so the target serves
+	// demand. A pool never scales a workload that serves demand.
 	//
-	// Fix: name a target of the pool's own.
+	// Fix: use a target that only the pool scales.
 	PoolReasonTargetServes = "TargetServes"
-	// PoolReasonTargetOfOlderPool (False): an older pool scales the target, or one of another namespace has set it and not restored
-	// it.
+	// PoolReasonTargetOfOlderPool (False): an older pool scales the target, or a pool in another namespace has set
+	// its replicas and not restored them yet.
 	//
-	// Fix: name another target, or delete that pool.
+	// Fix: use another target, or delete the other pool.
 	PoolReasonTargetOfOlderPool = "TargetOfOlderPool"
-	// PoolReasonTargetNotGranted (False): the target is cluster-scoped, and its annotation forewarm.dev/scaled-by-namespace does
-	// not name the pool's namespace. Its replicas stay as they are.
+	// PoolReasonTargetNotGranted (False): the target is cluster-scoped, and its annotation
+	// forewarm.dev/scaled-by-namespace does not contain the namespace of the pool. Forewarm does not change its
+	// replicas.
 	//
 	// Fix: ask the operator of the target to set the annotation. See docs/warm-pools.md.
 	PoolReasonTargetNotGranted = "TargetNotGranted"
-	// PoolReasonScaleBeforeUnknown (False): the pool was restored without its status, so it is unknown which number of replicas
-	// it is to restore. They stay as they are.
+	// PoolReasonScaleBeforeUnknown (False): the pool was restored without its status, so Forewarm does not know how
+	// many replicas the target had before. Forewarm does not change its replicas.
 	//
-	// Fix: set the target's replicas to that number, then remove the pool's annotation forewarm.dev/holds-capacity.
+	// Fix: set the replicas of the target to the number that it had before, then remove the annotation
+	// forewarm.dev/holds-capacity from the pool.
 	PoolReasonScaleBeforeUnknown = "ScaleBeforeUnknown"
-	// PoolReasonCapacityTypesNotSupported (False): the scale actuator sets one number, and the pool has two capacity types.
+	// PoolReasonCapacityTypesNotSupported (False): the pool has two capacity types, but the scale actuator can only
+	// set one number of replicas.
 	//
 	// Fix: remove spec.capacityTypes, or use another actuator.
 	PoolReasonCapacityTypesNotSupported = "CapacityTypesNotSupported"

@@ -2,143 +2,150 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// WarmPoolStatus is the state of the pool as forewarm last saw it. Quantities are rounded, for people.
+// WarmPoolStatus is the state of the pool when Forewarm last wrote it. Quantities are rounded for people to read.
 type WarmPoolStatus struct {
-	// ObservedGeneration is the generation of the spec that the status is about.
+	// ObservedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// State in a word: Recommending, Ready, Filling, FallingBack, OverBudget, Invalid, or Releasing on its way out.
+	// State is the state of the pool in one word: Recommending, Ready, Filling, FallingBack, OverBudget, Invalid, or
+	// Releasing while the pool is being deleted.
 	// +optional
 	State string `json:"state,omitempty"`
 
-	// Conditions with reasons and advice. Ready is true while the pool holds what it wants.
+	// Conditions says what works and what does not, with the reason and what to do. Ready is True while the pool
+	// holds as many chunks as it needs.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Wanted is how many chunks the forecasts ask for, within the bounds.
+	// Wanted is how many chunks the forecasts require, within the limits of the pool.
 	// +optional
 	Wanted int32 `json:"wanted"`
-	// Held is how many the actuator was asked for; 0 in mode Recommend.
+	// Held is how many chunks Forewarm has requested through the actuator. 0 in mode Recommend.
 	// +optional
 	Held int32 `json:"held"`
-	// Ready is how many of them are there.
+	// Ready is how many of the requested chunks are present on nodes.
 	// +optional
 	Ready int32 `json:"ready"`
-	// Borrowed is how many of them members' pods have taken, and are not there again yet.
+	// Borrowed is how many chunks the members' pods have taken that are not replaced yet.
 	// +optional
 	Borrowed int32 `json:"borrowed"`
 
-	// ByCapacityType are the chunks held of each capacity type, where there are several.
+	// ByCapacityType divides the held chunks by capacity type. Present only if the pool has several types.
 	// +listType=map
 	// +listMapKey=name
 	// +optional
 	ByCapacityType []CapacityTypeStatus `json:"byCapacityType,omitempty"`
 
-	// IdleToday is how long the pool's chunks have stood idle today (UTC), in GPU-hours: "1.5 GPUh".
+	// IdleToday is how long the pool's chunks have been idle today (UTC), in GPU-hours, for example "1.5 GPUh".
 	// +optional
 	IdleToday string `json:"idleToday,omitempty"`
-	// BudgetLeft is how long they still may; absent without a budget.
+	// BudgetLeft is how many idle GPU-hours the budget still allows today. Empty if the pool has no budget.
 	// +optional
 	BudgetLeft string `json:"budgetLeft,omitempty"`
 
-	// LeadTime of a pod on a node that is held, and NodeLeadTime of a new node.
+	// LeadTime is how long a pod takes to become ready on a node that the pool holds.
 	// +optional
 	LeadTime string `json:"leadTime,omitempty"`
+	// NodeLeadTime is how long a new node takes.
 	// +optional
 	NodeLeadTime string `json:"nodeLeadTime,omitempty"`
-	// LeadTimeSource says where they come from.
+	// LeadTimeSource says where leadTime and nodeLeadTime come from, for example from how many measured starts.
 	// +optional
 	LeadTimeSource string `json:"leadTimeSource,omitempty"`
 
-	// Message is why Wanted is what it is, with the numbers.
+	// Message explains the number in wanted.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// Next is when the pool changes next, as far as is known, and why.
+	// Next says when the number of chunks will change next, as far as the forecasts show, and why.
 	// +optional
 	Next string `json:"next,omitempty"`
 
-	// Covered are the members that the pool stands ready for: their Forecasts look ahead no further than a pod takes on a
-	// node that is there.
+	// Covered lists the members that rely on the pool. Their Forecasts look ahead only as far as a pod takes on an
+	// existing node.
 	// +listType=map
 	// +listMapKey=forecast
 	// +optional
 	Covered []Cover `json:"covered,omitempty"`
 
-	// ScaleBefore is what the actuator scale found, and gives back.
+	// ScaleBefore records how many replicas the target of the scale actuator had before the pool changed them.
+	// Forewarm restores this number when the pool ends.
 	// +optional
 	ScaleBefore *ScaleBefore `json:"scaleBefore,omitempty"`
 
-	// Memory is what the planner remembers of the plans before.
+	// Memory contains what Forewarm needs from earlier plans to make the next plan.
 	// +optional
 	Memory *PoolMemory `json:"memory,omitempty"`
 }
 
-// PoolMemory is what the planner remembers of a pool's plans. One replica writes it; whoever leads next goes on from it.
-// Without it what is held is kept for as long as a node takes to come. It takes 3 KiB at most.
+// PoolMemory contains what Forewarm needs from earlier plans of a pool. The leader writes it, and the next leader
+// continues from it. Without it, the pool keeps what it holds for as long as a new node takes. It takes at most 3
+// KiB.
 type PoolMemory struct {
 	// PlannedAt is when the last plan was made.
 	PlannedAt metav1.MicroTime `json:"plannedAt"`
-	// Ready is how many chunks were ready then.
+	// Ready is how many chunks were ready at that time.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	Ready int64 `json:"ready,omitempty"`
-	// PlacedMilliChunks are the thousandths of chunks that members' replicas had a place on.
+	// PlacedMilliChunks is how much capacity the members' replicas occupied on nodes, in thousandths of a chunk.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000000
 	// +optional
 	PlacedMilliChunks int64 `json:"placedMilliChunks,omitempty"`
-	// Claimed are the whole chunks that members' replicas had a place on or waited for.
+	// Claimed is how many whole chunks the members' replicas occupied or waited for.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	Claimed int64 `json:"claimed,omitempty"`
 
-	// IdleChunkMilliseconds is how long chunks stood idle on the day of the last plan (UTC): the sum over all chunks.
+	// IdleChunkMilliseconds is how long chunks were idle on the UTC day of the last plan: the sum over all chunks.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1125899906842624
 	// +optional
 	IdleChunkMilliseconds int64 `json:"idleChunkMilliseconds,omitempty"`
-	// UnseenMilliseconds is how much of that day nobody saw, for example between two leaders. It counts as not idle.
+	// UnseenMilliseconds is how much of that day no leader observed, for example between two leaders. This time does
+	// not count as idle.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1125899906842624
 	// +optional
 	UnseenMilliseconds int64 `json:"unseenMilliseconds,omitempty"`
 
-	// LostMilliChunks are the thousandths of chunks that ceased to be ready since MatchedSince. What was both lost and gained
-	// was borrowed.
+	// LostMilliChunks is how much ready capacity was lost since matchedSince, in thousandths of a chunk. Capacity
+	// that was lost while members gained the same amount was borrowed by them.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000000
 	// +optional
 	LostMilliChunks int64 `json:"lostMilliChunks,omitempty"`
-	// GainedMilliChunks are the thousandths of chunks that members' replicas took since MatchedSince.
+	// GainedMilliChunks is how much capacity the members' replicas occupied in addition since matchedSince, in
+	// thousandths of a chunk.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000000
 	// +optional
 	GainedMilliChunks int64 `json:"gainedMilliChunks,omitempty"`
-	// MatchedSince is since when lost and gained chunks are compared.
+	// MatchedSince is the start of the period over which lost and gained chunks are compared.
 	// +optional
 	MatchedSince metav1.MicroTime `json:"matchedSince,omitzero"`
-	// BorrowedMilliChunks are the thousandths of chunks that members' replicas have borrowed.
+	// BorrowedMilliChunks is how much capacity the members' replicas have borrowed, in thousandths of a chunk.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000000
 	// +optional
 	BorrowedMilliChunks int64 `json:"borrowedMilliChunks,omitempty"`
 
-	// Covers says whether the pool covers its members.
+	// Covers is true while the members rely on the pool.
 	// +optional
 	Covers bool `json:"covers,omitempty"`
-	// TurningSince is since when the opposite of Covers would be right; absent while it is not.
+	// TurningSince is since when covers should have the opposite value. Empty while covers is right.
 	// +optional
 	TurningSince metav1.MicroTime `json:"turningSince,omitzero"`
-	// Unreliable says whether a member's forecast was stale or poor.
+	// Unreliable is true if the forecast of a member was stale or poor.
 	// +optional
 	Unreliable bool `json:"unreliable,omitempty"`
 
-	// Wants are the chunks that were wanted in the time for which a chunk is kept, the oldest first.
+	// Wants lists how many chunks were wanted during the time for which a chunk is kept, oldest first.
 	// +kubebuilder:validation:MaxItems=33
 	// +listType=atomic
 	// +optional
@@ -149,38 +156,44 @@ type PoolMemory struct {
 type WantedChunks struct {
 	// At is the time.
 	At metav1.MicroTime `json:"at"`
-	// Total is how many were wanted in all.
+	// Total is the number of wanted chunks of all capacity types.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	Total int64 `json:"total,omitempty"`
-	// Base is how many of the first capacity type.
+	// Base is the number of wanted chunks of the first capacity type.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	Base int64 `json:"base,omitempty"`
 }
 
-// CapacityTypeStatus is what is held of a capacity type.
+// CapacityTypeStatus says how many chunks of one capacity type the pool holds.
 type CapacityTypeStatus struct {
+	// Name is the name of the capacity type.
 	Name string `json:"name"`
+	// Held is how many chunks of this type Forewarm has requested.
 	// +optional
 	Held int32 `json:"held"`
+	// Ready is how many of them are present on nodes.
 	// +optional
 	Ready int32 `json:"ready"`
 }
 
-// ScaleBefore is how many replicas something had before a pool set them.
+// ScaleBefore records how many replicas an object had before a pool changed them.
 type ScaleBefore struct {
+	// TargetRef is the object.
 	TargetRef TargetRef `json:"targetRef"`
+	// Replicas is how many replicas the object had.
 	// +optional
 	Replicas int32 `json:"replicas"`
 }
 
-// Cover is a member that a pool stands ready for.
+// Cover is a member that relies on a pool.
 type Cover struct {
-	// Forecast is its name, in the pool's namespace.
+	// Forecast is the name of the Forecast, in the namespace of the pool.
 	Forecast string `json:"forecast"`
-	// Since is from when on; it may lie a little ahead, for all replicas to change over at once.
+	// Since is when the Forecast begins to rely on the pool. It can be slightly in the future, so that all replicas
+	// of Forewarm switch at the same moment.
 	Since metav1.Time `json:"since"`
 }

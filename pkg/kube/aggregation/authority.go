@@ -67,18 +67,23 @@ func ParseAuthority(data map[string][]byte) (*Authority, error) {
 		return nil, err
 	}
 	if len(certificates) != len(keys) {
-		return nil, fmt.Errorf("%s has %d certificates and %s %d keys", CertificatesKey, len(certificates), KeysKey,
-			len(keys))
+		return nil, fmt.Errorf(
+			"the number of certificates in %s (%d) differs from the number of keys in %s (%d)",
+			CertificatesKey,
+			len(certificates),
+			KeysKey,
+			len(keys),
+		)
 	}
 	out := &Authority{}
 	for i, c := range certificates {
 		key, ok := keys[i].(*ecdsa.PrivateKey)
 		if !ok || !key.PublicKey.Equal(c.PublicKey) {
-			return nil, fmt.Errorf("key %d of %s is not that of certificate %d of %s", i+1, KeysKey, i+1,
+			return nil, fmt.Errorf("key %d of %s does not belong to certificate %d of %s", i+1, KeysKey, i+1,
 				CertificatesKey)
 		}
 		if !c.IsCA {
-			return nil, fmt.Errorf("certificate %d of %s is no certificate authority's", i+1, CertificatesKey)
+			return nil, fmt.Errorf("certificate %d of %s is not a certificate of an authority", i+1, CertificatesKey)
 		}
 		out.all = append(out.all, signer{certificate: c, key: key})
 	}
@@ -133,11 +138,11 @@ func newSigner(now time.Time, lifetime time.Duration) (signer, error) {
 	}
 	der, key, err := create(template, signer{certificate: template})
 	if err != nil {
-		return signer{}, fmt.Errorf("make a certificate authority: %w", err)
+		return signer{}, fmt.Errorf("create a certificate authority: %w", err)
 	}
 	certificate, err := x509.ParseCertificate(der)
 	if err != nil {
-		return signer{}, fmt.Errorf("make a certificate authority: %w", err)
+		return signer{}, fmt.Errorf("create a certificate authority: %w", err)
 	}
 	return signer{certificate: certificate, key: key}, nil
 }
@@ -202,7 +207,7 @@ func (a *Authority) signer(now time.Time) (signer, error) {
 			return s, nil
 		}
 	}
-	return signer{}, errors.New("every certificate of the authority has ended: the leader renews it")
+	return signer{}, errors.New("every certificate of the authority has expired: Forewarm's leader renews them")
 }
 
 // issued is a certificate with its key, in PEM.

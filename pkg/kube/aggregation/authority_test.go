@@ -114,7 +114,12 @@ func TestSecretRoundTrip(t *testing.T) {
 // Without a leader for a year the authority ends, and says so.
 func TestEndedAuthority(t *testing.T) {
 	a := renew(t, &aggregation.Authority{}, start)
-	if _, err := a.Issue(start.Add(2*lifetime), leaf, host); err == nil || !strings.Contains(err.Error(), "has ended") {
+	if _, err := a.Issue(
+		start.Add(2*lifetime),
+		leaf,
+		host,
+	); err == nil ||
+		!strings.Contains(err.Error(), "has expired") {
 		t.Errorf("%v", err)
 	}
 	// A leaf does not outlive the one that signed it.
@@ -152,13 +157,13 @@ func TestEditedSecrets(t *testing.T) {
 		name, want string
 		data       map[string][]byte
 	}{
-		{"no key", "1 certificates and ca.key 0 keys", with(certificates, nil)},
-		{"another's key", "key 1 of ca.key is not that of certificate 1", with(certificates, other[aggregation.KeysKey])},
-		{"one key of two", "2 certificates and ca.key 1 keys", with(both[aggregation.CertificatesKey], keys)},
+		{"no key", "ca.crt (1) differs from the number of keys in ca.key (0)", with(certificates, nil)},
+		{"another's key", "key 1 of ca.key does not belong to certificate 1", with(certificates, other[aggregation.KeysKey])},
+		{"one key of two", "ca.crt (2) differs from the number of keys in ca.key (1)", with(both[aggregation.CertificatesKey], keys)},
 		{"text", "ca.crt is not PEM", with([]byte("hello"), keys)},
 		{"half a certificate", "ca.crt is not PEM", with(certificates[:200], keys)},
 		{"a key as certificate", "block 1 of ca.crt", with(keys, keys)},
-		{"a serving certificate", "is not that of", with(served, keys)},
+		{"a serving certificate", "does not belong to certificate", with(served, keys)},
 		{"floods", "more than 16 blocks", with(bytes.Repeat(certificates, 20), keys)},
 	} {
 		if _, err := aggregation.ParseAuthority(c.data); err == nil || !strings.Contains(err.Error(), c.want) ||

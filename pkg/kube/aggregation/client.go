@@ -31,7 +31,7 @@ func (s *Secret) KeepClient(ctx context.Context, clock run.Clock, namespace, nam
 		err := s.renewClient(ctx, clock.Now(), namespace, name, lifetime)
 		if err != nil && ctx.Err() == nil && said != err.Error() {
 			said = err.Error()
-			s.log.ErrorContext(ctx, "the client certificate is not renewed", "error", err)
+			s.log.ErrorContext(ctx, "cannot renew the client certificate, retrying", "error", err)
 		}
 		changed.Wait(ctx, clock, clock.Now().Add(min(lifetime/(4*renewAt), time.Minute)))
 	}

@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Mode says whether Forewarm serves an API group and makes its APIService. It is a value of pflag.
+// Mode says whether Forewarm serves an API group and creates its APIService. It is a value of pflag.
 type Mode string //nolint:recvcheck // Only Set changes it.
 
 const (
-	// Auto serves a group and takes it where nobody holds it.
+	// Auto serves a group, and takes it if no other server has it.
 	Auto Mode = "auto"
-	// Required is Auto, but another holder is an error.
+	// Required is like Auto, but it is an error if another server has the group.
 	Required Mode = "true"
-	// Off does not serve a group, and gives it back.
+	// Off does not serve a group, and releases it.
 	Off Mode = "false"
 )
 
@@ -42,12 +42,12 @@ func (m *Mode) Set(text string) error {
 // Type implements pflag.Value.
 func (*Mode) Type() string { return "auto|true|false" }
 
-// vacancy is how long a group that another server held must be free before Auto takes it: whoever is being installed again gets
-// it back.
+// vacancy is how long a group that another server had must be free before Auto takes it, so that a server that is being reinstalled
+// gets it back.
 const vacancy = 10 * time.Minute
 
-// The owner of the APIServices that Forewarm makes: Kubernetes deletes them with it. A ClusterRole, because that goes when
-// Forewarm is uninstalled, and an object of the whole cluster may not be owned by one of a namespace.
+// The owner of the APIServices that Forewarm creates: Kubernetes deletes them together with their owner. The owner is a ClusterRole,
+// because it is deleted when Forewarm is uninstalled, and because a namespaced object cannot own a cluster-scoped one.
 const (
 	ownerVersion = "rbac.authorization.k8s.io/v1"
 	ownerKind    = "ClusterRole"
@@ -165,7 +165,7 @@ const (
 	release  verb = "release" // It leads elsewhere and would end with Forewarm.
 )
 
-// decide returns what to write, and what hinders Forewarm from holding what it should.
+// decide returns what to write, and what prevents Forewarm from having the groups that it should have.
 func decide(s *situation) (acts []act, problems []string) {
 	names := Names()
 	for _, group := range groups() {
@@ -175,7 +175,7 @@ func decide(s *situation) (acts []act, problems []string) {
 		}
 		for _, a := range held {
 			if a.name == names[group] {
-				acts = append(acts, s.mend(a)...)
+				acts = append(acts, s.update(a)...)
 			}
 		}
 		if problem := s.problem(group, held); problem != "" {
@@ -185,8 +185,8 @@ func decide(s *situation) (acts []act, problems []string) {
 	return acts, problems
 }
 
-// mend returns what to write to an APIService that exists.
-func (s *situation) mend(a apiService) (acts []act) {
+// update returns what to write to an existing APIService.
+func (s *situation) update(a apiService) (acts []act) {
 	owned := a.ownedBy(s.owner)
 	write := func(v verb) { acts = append(acts, act{verb: v, name: a.name, of: a}) }
 	switch {
@@ -208,7 +208,7 @@ func (s *situation) mend(a apiService) (acts []act) {
 	return acts
 }
 
-// problem says why Forewarm does not hold a group that it should; none where that is as it should be.
+// problem says why Forewarm does not have a group that it should have. It is empty if there is no problem.
 func (s *situation) problem(group string, held []apiService) string {
 	others := map[string]bool{}
 	for _, a := range held {
@@ -226,12 +226,15 @@ func (s *situation) problem(group string, held []apiService) string {
 		return ""
 	case group == Inspect:
 		return fmt.Sprintf(
-			"another Forewarm serves this cluster: %s leads to %s. Both write the statuses of all Forecasts: "+
+			"another Forewarm serves this cluster (%s leads to %s), and both write the statuses of all Forecasts: "+
 				"uninstall one of them", group, holders)
 	case s.modes[group] == Required:
 		return fmt.Sprintf(
-			"%s leads to %s, and Forewarm takes no group from another server: delete that APIService, or write "+
-				"auto or false for this group", group, holders)
+			"%s leads to %s, and Forewarm does not take API groups from other servers: delete that APIService, or set the flag "+
+				"for this group to auto or false",
+			group,
+			holders,
+		)
 	}
 	return ""
 }

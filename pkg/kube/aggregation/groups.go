@@ -40,7 +40,7 @@ type Groups struct {
 func NewGroups(cluster *rest.Config, own Service, log *slog.Logger) (*Groups, error) {
 	client, err := dynamic.NewForConfig(cluster)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for APIServices: %w", err)
+		return nil, fmt.Errorf("create a client for APIServices: %w", err)
 	}
 	return newGroups(client, own, log), nil
 }
@@ -58,7 +58,12 @@ func newGroups(client dynamic.Interface, own Service, log *slog.Logger) *Groups 
 		Changed: func(_, _ *apiService) { w.refresh() }, Listed: w.refresh,
 		Failed: func(ctx context.Context, problem *informer.ReadError) {
 			if w.known() == nil {
-				log.WarnContext(ctx, "the owners of the metrics API groups are unknown, retrying", "error", problem)
+				log.WarnContext(
+					ctx,
+					"cannot find out which services serve the metrics API groups, retrying",
+					"error",
+					problem,
+				)
 			}
 		},
 	})
@@ -158,7 +163,7 @@ func (w *Groups) reportChange(ctx context.Context, events record.EventRecorder, 
 	case !c.gained:
 		reason = "APIServiceMoved"
 	}
-	w.log.Log(ctx, level, "the owner of an API group changed", "group", c.group, "now", c.message)
+	w.log.Log(ctx, level, "an API group now leads to another service", "group", c.group, "now", c.message)
 	events.Event(w.object(), kind, reason, c.message)
 }
 
@@ -172,13 +177,14 @@ var _ prometheus.Collector = (*Groups)(nil)
 
 // ownedDesc is 1 where all versions of a group lead to Forewarm.
 var ownedDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
-	"forewarm_api_group_held", "Whether the API group leads to this forewarm's service (1) or elsewhere (0).",
+	"forewarm_api_group_held", "1 if the API group leads to the service of this Forewarm, 0 if it leads elsewhere.",
 	[]string{"group"}, nil)
 
 // availableDesc is 1 where the kube-apiserver reaches Forewarm by a group.
 var availableDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_api_group_available",
-	"Whether the kube-apiserver reaches this forewarm's service by the API group (1) or not (0); absent for groups that lead elsewhere.",
+	"1 if the kube-apiserver reaches the service of this Forewarm through the API group, 0 if it does not. Absent for groups that lead "+
+		"elsewhere.",
 	[]string{"group"},
 	nil,
 )

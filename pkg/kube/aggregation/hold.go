@@ -39,7 +39,7 @@ type Bundler interface {
 	Subscribe(ctx context.Context, signal changes.Signal)
 }
 
-// HoldConfig is which groups Forewarm holds.
+// HoldConfig says which groups Forewarm serves, and how their APIServices are verified.
 type HoldConfig struct {
 	// Modes by group.
 	Modes map[string]Mode
@@ -47,17 +47,17 @@ type HoldConfig struct {
 	Owner string
 	// Port of Forewarm's Service.
 	Port int
-	// Grace is how long an APIService that an older Forewarm's manifests left unverified stays so: replicas of that version,
-	// whose certificates nobody can verify, serve until the rolling update is over.
+	// Grace is how long an APIService that the manifests of an older Forewarm left unverified stays unverified. Replicas of that version
+	// serve until the rolling update is over, and their certificates cannot be verified.
 	Grace time.Duration
 	// Authority signs the certificates; nil means that the kube-apiserver verifies them by the authorities of its machine, or
 	// by what others write into the APIServices.
 	Authority Bundler
 }
 
-// Hold keeps the APIServices of the groups until the context ends: it creates those that nobody holds, writes by which
-// certificates Forewarm is verified, lets go of those that lead elsewhere, and deletes those of groups that are not served.
-// It takes none from another server. Only the leader should call it, once it can serve.
+// Hold keeps the APIServices of the groups up to date until the context ends. It creates the missing ones, writes the certificates with
+// which the kube-apiserver verifies Forewarm, gives up ownership of those that lead to another server, and deletes those of groups that
+// Forewarm does not serve. It never takes a group from another server. Only the leader should call it, once it can serve.
 func (w *Groups) Hold(ctx context.Context, clock run.Clock, config HoldConfig) {
 	changed := changes.NewSignal()
 	w.changed.Subscribe(ctx, changed)
@@ -110,7 +110,12 @@ func (h *holder) step(ctx context.Context, now time.Time) (next time.Time) {
 		}
 	}
 	if problem := errors.Join(failed...); h.said.IsNew(problem) && ctx.Err() == nil {
-		h.watch.log.ErrorContext(ctx, "Forewarm does not hold its API groups as it should", "error", problem)
+		h.watch.log.ErrorContext(
+			ctx,
+			"Forewarm does not serve all the API groups that it should serve",
+			"error",
+			problem,
+		)
 	}
 	return next
 }
@@ -133,7 +138,10 @@ func (h *holder) situation(now time.Time) situation {
 	}
 	for _, group := range groups() {
 		held := slices.ContainsFunc(s.all, func(a apiService) bool { return a.group == group })
-		heldByOther := slices.ContainsFunc(s.all, func(a apiService) bool { return a.group == group && a.service != s.own })
+		heldByOther := slices.ContainsFunc(
+			s.all,
+			func(a apiService) bool { return a.group == group && a.service != s.own },
+		)
 		switch {
 		case held && !heldByOther:
 			delete(h.vacated, group)
@@ -154,7 +162,7 @@ func (h *holder) do(ctx context.Context, a act, bundle string) error {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err), apierrors.IsAlreadyExists(err):
 		return nil
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("no right to: apply deploy/default, or upgrade the chart: %w", err)
+		return fmt.Errorf("permission denied: apply deploy/default, or upgrade the chart: %w", err)
 	case err != nil:
 		return err
 	}
@@ -164,11 +172,11 @@ func (h *holder) do(ctx context.Context, a act, bundle string) error {
 
 // reasons of the writes, for the log.
 var reasons = map[verb]string{ //nolint:gochecknoglobals // A constant table.
-	register: "nobody held its group",
-	remove:   "it led here, and its group is not served",
-	trust:    "the kube-apiserver verifies Forewarm by these certificates now",
-	adopt:    "it leads here, and will be deleted with Forewarm",
-	release:  "it leads elsewhere, and will not be deleted with Forewarm",
+	register: "no other server served its group",
+	remove:   "it led to Forewarm, but Forewarm does not serve its group",
+	trust:    "the kube-apiserver now verifies Forewarm with these certificates",
+	adopt:    "it leads to Forewarm, and will be deleted together with Forewarm",
+	release:  "it leads to another server, and will not be deleted together with Forewarm",
 }
 
 func (h *holder) write(ctx context.Context, a act, bundle string) error {
@@ -206,8 +214,9 @@ func (h *holder) owner(ctx context.Context) (metav1.OwnerReference, error) {
 	switch {
 	case apierrors.IsNotFound(err):
 		return metav1.OwnerReference{}, fmt.Errorf(
-			"its owner, the ClusterRole %s, does not exist: write the name of Forewarm's own in --api-service-owner",
-			h.config.Owner)
+			"its owner, the ClusterRole %s, does not exist: set --api-service-owner to the name of Forewarm's own ClusterRole",
+			h.config.Owner,
+		)
 	case err != nil:
 		return metav1.OwnerReference{}, fmt.Errorf("read its owner, the ClusterRole %s: %w", h.config.Owner, err)
 	}

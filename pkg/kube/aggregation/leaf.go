@@ -18,8 +18,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/run"
 )
 
-// Leaf is this replica's serving certificate. Before the authority is known it is signed by an authority of its own, which
-// nobody trusts, so that the port can be opened.
+// Leaf is the serving certificate of this replica. Until the authority is known, the certificate is signed by a temporary authority,
+// so that the port can be opened. No client trusts the temporary authority.
 type Leaf struct {
 	hosts    []string
 	lifetime time.Duration
@@ -41,12 +41,12 @@ var (
 
 // NewLeaf returns a certificate for hosts, DNS names or addresses.
 func NewLeaf(secret *Secret, lifetime time.Duration, now time.Time, log *slog.Logger, hosts ...string) (*Leaf, error) {
-	nobody, _, err := (&Authority{}).Renew(now, MinLifetimes*lifetime)
+	temporary, _, err := (&Authority{}).Renew(now, MinLifetimes*lifetime)
 	if err != nil {
 		return nil, err
 	}
 	l := &Leaf{hosts: hosts, lifetime: lifetime, secret: secret, log: log}
-	l.current, err = nobody.issue(now, lifetime, x509.ExtKeyUsageServerAuth, hosts...)
+	l.current, err = temporary.issue(now, lifetime, x509.ExtKeyUsageServerAuth, hosts...)
 	return l, err
 }
 
@@ -60,7 +60,7 @@ func (l *Leaf) CurrentCertKeyContent() (certificate, key []byte) {
 	return l.current.certificate, l.current.key
 }
 
-// Check is nil once the certificate is signed by the authority in the Secret, and while it has not ended.
+// Check returns nil while the certificate is signed by the authority in the Secret and has not expired.
 func (l *Leaf) Check(now time.Time) error {
 	l.mu.Lock()
 	verified, end := l.verified, l.current.notAfter
@@ -72,12 +72,12 @@ func (l *Leaf) Check(now time.Time) error {
 		return err
 	}
 	if verified {
-		return fmt.Errorf("the serving certificate has ended at %s", end.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the serving certificate expired at %s", end.UTC().Format(time.RFC3339))
 	}
 	return errors.New("the certificate authority is not known yet")
 }
 
-// NotAfter is when the certificate ends; zero while it is signed by nobody's authority.
+// NotAfter is when the certificate expires. It is zero until an authority has signed the certificate.
 func (l *Leaf) NotAfter() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,7 +95,12 @@ func (l *Leaf) Run(ctx context.Context, clock run.Clock) error {
 	for ctx.Err() == nil {
 		next, err := l.refresh(clock.Now())
 		if err != nil {
-			l.log.ErrorContext(ctx, "no new serving certificate, the old one stays", "error", err)
+			l.log.ErrorContext(
+				ctx,
+				"cannot sign a new serving certificate, so the old one remains in use",
+				"error",
+				err,
+			)
 		}
 		changed.Wait(ctx, clock, next)
 	}
@@ -144,8 +149,8 @@ var _ prometheus.Collector = ExpiryCollector{}
 
 var expiryDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_certificate_expiry_timestamp_seconds",
-	"When the certificate of this replica's server (serving), and the newest one of its authority (authority), ends. Where they are "+
-		"files, a file that cannot be read has none.",
+	"When a certificate expires: the certificate of this replica's server (serving), or the newest certificate of its authority "+
+		"(authority). Absent for a certificate file that cannot be read.",
 	[]string{"certificate"},
 	nil,
 )

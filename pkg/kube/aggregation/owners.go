@@ -26,13 +26,14 @@ const (
 	//
 	// Fix: use KEDA (docs/keda.md), or give Forewarm one of the groups.
 	reasonOwnedByOthers = "OwnedByOthers"
-	// reasonAPIServiceUnavailable (False): a group leads to Forewarm, and the kube-apiserver does not reach it.
+	// reasonAPIServiceUnavailable (False): a group leads to Forewarm, but the kube-apiserver cannot reach Forewarm.
 	//
-	// Fix: the message has the kube-apiserver's error. Check the certificate, NetworkPolicies and the pods.
+	// Fix: see the error of the kube-apiserver in the message. Check the certificate, NetworkPolicies and the pods.
 	reasonAPIServiceUnavailable = "APIServiceUnavailable"
 	// reasonNoAPIService (False): neither group exists.
 	//
-	// Fix: Forewarm's leader takes a free group, unless its flag says false. Its log says what hinders it.
+	// Fix: check the log of Forewarm's leader. The leader takes a free group unless the flag for the group is false, and its log says
+	// what prevents it.
 	reasonNoAPIService = "NoAPIService"
 )
 
@@ -81,7 +82,7 @@ func (h GroupOwners) ownedBy(group string, service Service) bool {
 // describe returns the owner of a group in words.
 func (h GroupOwners) describe(group string, own Service) string {
 	if h.ownedBy(group, own) {
-		return "leads here"
+		return "leads to Forewarm"
 	}
 	if len(h[group]) == 0 {
 		return "leads nowhere"
@@ -104,8 +105,8 @@ func (h GroupOwners) condition(own Service, unavailable map[string]string) snaps
 	for _, group := range []string{External, Custom} {
 		if why := unavailable[group]; why != "" && h.ownedBy(group, own) {
 			c.True, c.Reason = false, reasonAPIServiceUnavailable
-			c.Message += fmt.Sprintf(", but the kube-apiserver does not reach it (%s): check the certificate and "+
-				"NetworkPolicies; kubectl describe apiservice %s", why, Names()[group])
+			c.Message += fmt.Sprintf(", but the kube-apiserver cannot reach Forewarm (%s): check the certificate and "+
+				"NetworkPolicies, and run kubectl describe apiservice %s", why, Names()[group])
 			return c
 		}
 	}
@@ -119,10 +120,10 @@ func (h GroupOwners) condition(own Service, unavailable map[string]string) snaps
 		c.Message += ": use an Object metric, or KEDA's external trigger"
 	case len(h[External])+len(h[Custom]) == 0:
 		c.Reason = reasonNoAPIService
-		c.Message += ": no HPA can reach this metric: Forewarm's leader takes a free group, and logs what hinders it"
+		c.Message += ", so no HPA can reach this metric: Forewarm's leader takes a free group, or logs what prevents it"
 	default:
 		c.Reason = reasonOwnedByOthers
-		c.Message += ": no HPA can reach this metric: use KEDA's external trigger, or give Forewarm one of the groups"
+		c.Message += ", so no HPA can reach this metric: use KEDA's external trigger, or give Forewarm one of the groups"
 	}
 	return c
 }
@@ -147,7 +148,7 @@ func changesSince(before, now GroupOwners, own Service) []change {
 		}
 		out = append(out, change{
 			group: group, lost: before.ownedBy(group, own), gained: now.ownedBy(group, own),
-			message: fmt.Sprintf("%s %s; before, it %s", group, now.describe(group, own),
+			message: fmt.Sprintf("%s now %s; previously it %s", group, now.describe(group, own),
 				strings.Replace(before.describe(group, own), "leads", "led", 1)),
 		})
 	}

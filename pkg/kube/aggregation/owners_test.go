@@ -39,13 +39,17 @@ func TestConditionSaysWhoHoldsWhat(t *testing.T) {
 func TestChangesAreThoseOfHands(t *testing.T) {
 	taken := change{
 		group: External, lost: true,
-		message: "external.metrics.k8s.io leads to keda/keda-metrics-apiserver; before, it led here",
+		message: "external.metrics.k8s.io now leads to keda/keda-metrics-apiserver; previously it led to Forewarm",
 	}
 	back := change{
 		group: External, gained: true,
-		message: "external.metrics.k8s.io leads here; before, it led to keda/keda-metrics-apiserver",
+		message: "external.metrics.k8s.io now leads to Forewarm; previously it led to keda/keda-metrics-apiserver",
 	}
-	gone := change{group: Custom, lost: true, message: "custom.metrics.k8s.io leads nowhere; before, it led here"}
+	gone := change{
+		group:   Custom,
+		lost:    true,
+		message: "custom.metrics.k8s.io now leads nowhere; previously it led to Forewarm",
+	}
 	all, without := GroupOwners{External: {ours}, Custom: {ours}}, GroupOwners{External: {kedas}, Custom: {ours}}
 	for name, c := range map[string]struct {
 		before, now GroupOwners

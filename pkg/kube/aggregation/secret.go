@@ -47,7 +47,7 @@ var (
 func NewSecret(cluster *rest.Config, namespace, name string, log *slog.Logger) (*Secret, error) {
 	client, err := kubernetes.NewForConfig(cluster)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the Secret %s/%s: %w", namespace, name, err)
+		return nil, fmt.Errorf("create a client for the Secret %s/%s: %w", namespace, name, err)
 	}
 	return newSecret(client, namespace, name, log), nil
 }
@@ -123,7 +123,7 @@ func (s *Secret) missing() error {
 
 // watchFailed keeps what is known: a certificate outlives an outage.
 func (s *Secret) watchFailed(ctx context.Context, problem *informer.ReadError) {
-	do := "the kube-apiserver is asked again"
+	do := "Forewarm tries again"
 	err := problem.Cause
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		do = "apply deploy/default, or upgrade the chart"
@@ -131,7 +131,7 @@ func (s *Secret) watchFailed(ctx context.Context, problem *informer.ReadError) {
 	if s.known() != nil {
 		return
 	}
-	s.log.WarnContext(ctx, "the certificate authority is unknown", "error", err)
+	s.log.WarnContext(ctx, "cannot read the Secret with the certificate authority", "error", err)
 	s.set(nil, s.advise(fmt.Sprintf("cannot be read (%.300s)", err), do))
 }
 
@@ -147,7 +147,7 @@ func (s *Secret) observe(secret *core.Secret) {
 		return
 	}
 	if len(authority.all) == 0 {
-		s.set(nil, s.advise("is empty", "Forewarm writes it"))
+		s.set(nil, s.advise("is empty", "Forewarm fills it within seconds"))
 		return
 	}
 	s.set(authority, nil)
@@ -163,7 +163,7 @@ func (s *Secret) set(authority *Authority, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if authority == nil && s.authority != nil {
-		s.log.Error("the certificate authority is kept as it was", "error", err)
+		s.log.Error("the Secret has no valid certificate authority, so Forewarm keeps the previous one", "error", err)
 	} else {
 		s.authority, s.err = authority, err
 	}
@@ -215,7 +215,7 @@ func (s *Secret) Keep(ctx context.Context, clock run.Clock, lifetime time.Durati
 
 func (s *Secret) keep(ctx context.Context, now time.Time, lifetime time.Duration) {
 	if err := s.renew(ctx, now, lifetime); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
-		s.log.ErrorContext(ctx, "the certificate authority is not renewed", "error", err)
+		s.log.ErrorContext(ctx, "cannot renew the certificate authority, retrying", "error", err)
 	}
 }
 

@@ -258,7 +258,7 @@ func TestFilledWithoutALeader(t *testing.T) {
 	client, at := fake.NewClientset(empty()), &clock{now: start}
 	r := newReplica(t, client, at, false)
 	eventually(t, func() string {
-		if err := r.leaf.Check(at.Now()); err == nil || !strings.Contains(err.Error(), "is empty: Forewarm writes it") {
+		if err := r.leaf.Check(at.Now()); err == nil || !strings.Contains(err.Error(), "is empty: Forewarm fills it") {
 			return "it says: " + errorText(err)
 		}
 		return ""

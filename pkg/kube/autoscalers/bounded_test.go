@@ -47,7 +47,7 @@ func TestWhatIsKeptOfALargeAutoscaler(t *testing.T) {
 		t.Errorf("a sensible one: %d references, %q", len(*found), (*found)[0].Refused)
 	}
 	for name, found := range map[string]*references{"many metrics": read(5000, 4, "f"), "many policies": read(2, 5000, "f")} {
-		if len(*found) != 1 || !strings.Contains((*found)[0].Refused, "write fewer") ||
+		if len(*found) != 1 || !strings.Contains((*found)[0].Refused, "use fewer metrics") ||
 			informer.SizeOf(*found) > maxSize {
 			t.Errorf(
 				"%s: %d references of %d bytes, %q",

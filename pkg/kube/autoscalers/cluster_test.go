@@ -67,15 +67,19 @@ func testRights(t *testing.T, c *apiservertest.Cluster) {
 		t.Fatal("a refusal does not settle the watch")
 	}
 	// The API server says so too of a kind that it does not know.
-	expectProblem(t, watch, "cannot read HorizontalPodAutoscalers: apply deploy/default, or upgrade the chart; "+
-		"cannot read ScaledObjects: apply deploy/default, or upgrade the chart")
+	expectProblem(
+		t,
+		watch,
+		"Forewarm is not allowed to read HorizontalPodAutoscalers: apply deploy/default, or upgrade the chart; "+
+			"Forewarm is not allowed to read ScaledObjects: apply deploy/default, or upgrade the chart",
+	)
 	expect(t, watch, "")
 	c.MustKubectl(t, "", "create", "clusterrole", "scalers", "--verb=list,watch",
 		"--resource=horizontalpodautoscalers.autoscaling")
 	c.MustKubectl(t, "", "create", "clusterrolebinding", "scalers", "--clusterrole=scalers", "--user=newcomer")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "scalers") })
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64")
-	expectProblem(t, watch, "cannot read ScaledObjects: apply deploy/default, or upgrade the chart")
+	expectProblem(t, watch, "Forewarm is not allowed to read ScaledObjects: apply deploy/default, or upgrade the chart")
 }
 
 // testKEDA installs KEDA's kind while the watch runs, and takes it away again.

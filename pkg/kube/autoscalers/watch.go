@@ -1,8 +1,8 @@
-// Package autoscalers watches the HorizontalPodAutoscalers and, where KEDA is installed, the ScaledObjects of a
-// cluster, and keeps which of their metrics name which Forecast.
+// Package autoscalers watches the HorizontalPodAutoscalers of a cluster, and the ScaledObjects if KEDA is installed. It records which of
+// their metrics read which Forecast.
 //
-// It keeps only these references, and most objects have none. A HorizontalPodAutoscaler whose status changes every 15 s changes
-// nothing here.
+// It keeps only these references, and most objects have none. A HorizontalPodAutoscaler whose status changes every 15 s causes no
+// change here.
 package autoscalers
 
 import (
@@ -56,13 +56,13 @@ func New(cluster *rest.Config, config Config, log *slog.Logger) (*Watch, error) 
 	own := rest.CopyConfig(cluster)
 	objects, err := dynamic.NewForConfig(informer.Slim(own))
 	if err != nil {
-		return nil, fmt.Errorf("make a client for ScaledObjects: %w", err)
+		return nil, fmt.Errorf("create a client for ScaledObjects: %w", err)
 	}
 	own.ContentType = "application/vnd.kubernetes.protobuf"
 	own.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	clients, err := kubernetes.NewForConfig(own)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for HorizontalPodAutoscalers: %w", err)
+		return nil, fmt.Errorf("create a client for HorizontalPodAutoscalers: %w", err)
 	}
 	return FromClients(clients, objects, config, log), nil
 }
@@ -99,9 +99,14 @@ func kind[O runtime.Object](
 		Name: name + "s", Advice: "apply deploy/default, or upgrade the chart", Optional: true, Retry: config.Retry,
 		Index: names, Changed: w.observe,
 		Failed: func(ctx context.Context, problem *informer.ReadError) {
-			w.log.WarnContext(ctx,
-				"cannot read autoscalers: objectives are calibrated for the known ones, or for "+
-					"spec.scaling; retrying", "kind", name, "error", problem)
+			w.log.WarnContext(
+				ctx,
+				"cannot read autoscalers, so objectives are calibrated for the known autoscalers or for spec.scaling; retrying",
+				"kind",
+				name,
+				"error",
+				problem,
+			)
 		},
 	})
 }
@@ -120,7 +125,7 @@ func (r *references) bounded() *references {
 		Autoscaler: (*r)[0].Autoscaler,
 		Workload:   (*r)[0].Workload,
 		Refused: fmt.Sprintf(
-			"its %d metrics of Forecasts take more than %d KiB of memory: write fewer, or less behavior",
+			"its %d metrics of Forecasts take more than %d KiB of memory: use fewer metrics, or a shorter behavior",
 			len(*r), maxSize>>10),
 	}
 	if out := (references{first}); informer.SizeOf(out) <= maxSize {

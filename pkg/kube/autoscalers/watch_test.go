@@ -224,7 +224,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 	}
 	expect(t, watch, "ScaledObject/b=16")
 	time.Sleep(300 * time.Millisecond) // Several attempts.
-	if got := watch.Problem(); got != "cannot read HorizontalPodAutoscalers: apply deploy/default, or upgrade the chart" {
+	if got := watch.Problem(); got != "Forewarm is not allowed to read HorizontalPodAutoscalers: apply deploy/default, or upgrade the chart" {
 		t.Errorf("problem %q", got)
 	}
 	if lines := log.Lines(); len(lines) != 1 ||

@@ -1,4 +1,4 @@
-// Package changes tells those who wait that something changed, without what: they read it themselves.
+// Package changes notifies listeners that something has changed. It does not say what: listeners read the new state themselves.
 package changes
 
 import (

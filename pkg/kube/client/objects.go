@@ -1,5 +1,5 @@
-// Package client reads a cluster with the user's own rights: its objects, page by page, and Forewarm's inspection API. It
-// changes nothing but the annotation by which a Forecast is paused.
+// Package client reads a cluster with the permissions of the user: its objects, page by page, and Forewarm's inspection API. The only
+// thing that it changes is the annotation that pauses a Forecast.
 package client
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// MaxMessage bounds what is repeated of other programs, in bytes.
+// MaxMessage is the maximum length of a message of another program that Forewarm repeats, in bytes.
 const MaxMessage = 600
 
 // APIMessage is the server's message of an error.
@@ -53,7 +53,7 @@ func ListAll(ctx context.Context, of dynamic.ResourceInterface) ([]unstructured.
 	}
 }
 
-// ForecastInCluster is an object of a cluster, and what the cluster knows of its workload.
+// ForecastInCluster is a Forecast of a cluster, with what the cluster knows about its workload.
 type ForecastInCluster struct {
 	Key    snapshot.Key
 	Object *v1alpha1.Forecast
@@ -102,17 +102,17 @@ func ReadWithCluster(ctx context.Context, config *rest.Config, namespace, name s
 	}
 	f.Object.Spec.Signal.Source = "" // It is in the Prometheus that the user names.
 	f.State = manifest.NoCluster()
-	f.State.LeadTime.Source = "nothing is measured yet"
+	f.State.LeadTime.Source = "no starts are measured yet"
 	if starts := f.Object.Status.Starts; starts != nil && manifest.IsWorkload(f.Object, starts.Workload) {
 		f.State.LeadTime = manifest.MeasuredLeadTime{
 			Lead:   time.Duration(starts.LeadTime.Seconds) * time.Second,
 			Median: time.Duration(starts.LeadTime.MedianSeconds) * time.Second,
-			Source: "measured until now",
+			Source: "measured so far",
 		}
 	}
 	f.State.UnreadReason = ""
 	if err = f.readAutoscalers(ctx, client); err != nil {
-		f.State.UnreadReason = "autoscalers could not be read: " + err.Error()
+		f.State.UnreadReason = "cannot read autoscalers: " + err.Error()
 	}
 	return f, nil
 }

@@ -31,8 +31,8 @@ var ErrNotFound = errors.New("not found")
 // maxAnswer is the size of the largest answer that is read: ten thousand full outlooks.
 const maxAnswer = 256 << 20
 
-// New makes a client of the server that a configuration leads to: the aggregation layer of a cluster, or a standalone forewarm. The
-// namespace is that of the kubeconfig's context.
+// New returns a client for the server in a configuration: the aggregation layer of a cluster, or a standalone Forewarm. The namespace
+// is the one in the context of the kubeconfig.
 func New(config *rest.Config, namespace string) (*Client, error) {
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *Client) get(ctx context.Context, into any, query url.Values, path ...st
 	request.Header.Set("Accept", "application/json")
 	response, err := c.http.Do(request)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%w: check that forewarm is running there", err)
+		return time.Time{}, fmt.Errorf("%w: check that Forewarm is running there", err)
 	}
 	defer response.Body.Close() //nolint:errcheck // Read only.
 	now, err := http.ParseTime(response.Header.Get("Date"))
@@ -107,13 +107,20 @@ func (c *Client) get(ctx context.Context, into any, query url.Values, path ...st
 	case err != nil:
 		return now, fmt.Errorf("read the answer of %s: %w", target, err)
 	case len(body) > maxAnswer:
-		return now, fmt.Errorf("the answer of %s is larger than %d MiB: choose one namespace", target, maxAnswer>>20)
+		return now, fmt.Errorf(
+			"the answer of %s is larger than %d MiB: select a single namespace",
+			target,
+			maxAnswer>>20,
+		)
 	case response.StatusCode != http.StatusOK:
 		return now, statusError(target, response.StatusCode, body)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return now, fmt.Errorf("the answer of %s is not an outlook: check that it is forewarm's address: %w", target,
-			err)
+		return now, fmt.Errorf(
+			"the answer of %s is not an outlook: check that this is the address of Forewarm: %w",
+			target,
+			err,
+		)
 	}
 	return now, nil
 }
@@ -122,9 +129,9 @@ func (c *Client) get(ctx context.Context, into any, query url.Values, path ...st
 func statusError(target *url.URL, code int, body []byte) error {
 	var status metav1.Status
 	if err := json.Unmarshal(body, &status); err != nil || status.Kind != "Status" {
-		advice := "check that it is forewarm's address"
+		advice := "check that this is the address of Forewarm"
 		if code == http.StatusServiceUnavailable {
-			advice = "forewarm is not ready or cannot be reached"
+			advice = "Forewarm is not ready or cannot be reached"
 		}
 		return fmt.Errorf("%s answers %d %s: %s", target, code, http.StatusText(code), advice)
 	}
@@ -133,7 +140,7 @@ func statusError(target *url.URL, code int, body []byte) error {
 		return fmt.Errorf("%w: %s", ErrNotFound, message)
 	}
 	if code == http.StatusNotFound {
-		return fmt.Errorf("%s: %s: forewarm's inspection API is not installed there", target, message)
+		return fmt.Errorf("%s: %s: the inspection API of Forewarm is not installed there", target, message)
 	}
 	return fmt.Errorf("%s answers %d: %s", target, code, message)
 }

@@ -24,7 +24,7 @@ type PauseConfig struct {
 	DryRun bool
 }
 
-// PauseResult is what became of one Forecast.
+// PauseResult is the result for one Forecast.
 type PauseResult struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -39,7 +39,7 @@ const (
 	PauseFailed    = "failed"
 )
 
-// Pause sets or removes the annotation of Forecasts. Its error is of what cannot be listed; each Forecast has a result.
+// Pause sets or removes the annotation of Forecasts. It returns a result for each Forecast, and an error if it cannot list them.
 func Pause(ctx context.Context, objects dynamic.Interface, c PauseConfig) ([]PauseResult, error) {
 	forecasts := objects.Resource(v1alpha1.GroupVersion().WithResource("forecasts"))
 	all := []PauseResult{}
@@ -78,8 +78,8 @@ func pause(
 		wanted = "null" // It removes it.
 	} else if _, stated, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "scaling", "before"); err != nil ||
 		!stated {
-		r.Message = "no spec.scaling.before: its target is assumed to be " +
-			humanize.ShareAsWritten(objective.AssumedTarget)
+		r.Message = "spec.scaling.before is not set, so the target of the previous HPA is assumed to be " +
+			humanize.ShareAsWritten(objective.AssumedTarget) + " of what a replica sustains"
 	}
 	if !c.Resume && value == "true" || c.Resume && !annotated {
 		return r

@@ -126,9 +126,9 @@ func testEvents(t *testing.T, c *apiservertest.Cluster) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"launch": begins.Format(time.RFC3339) + " 1 Applied in a;Plausible it had no effect twice on a: correct the event, or delete it;",
-		"all":    " 2 Applied in a and b;", "invalid": " 0 Invalid spec: Invalid value: \"invalid\": holidays \"XX\": known are AR,",
-		"nobody": "NoForecast no valid Forecast", "late": "TooMany the Forecasts have 64 events already",
+		"launch": begins.Format(time.RFC3339) + " 1 Applied used by a;Plausible the last two occurrences had no effect on the demand of a: correct the event, or delete it;",
+		"all":    " 2 Applied used by a and b;", "invalid": " 0 Invalid spec: Invalid value: \"invalid\": holidays \"XX\": known are AR,",
+		"nobody": "NoForecast the event applies to no valid Forecast", "late": "TooMany the Forecasts already have 64 older events",
 	} {
 		got := c.MustKubectl(t, "", "get", "demandevent", name, "-o", "jsonpath={.status.next} {.status.forecasts} "+
 			"{.status.conditions[0].reason} {.status.conditions[0].message};{range .status.conditions[1:]}{.type} {.message};{end}")

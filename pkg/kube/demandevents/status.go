@@ -25,33 +25,33 @@ import (
 
 // Conditions of a DemandEvent.
 const (
-	// conditionApplied is True while at least one Forecast has the event.
+	// conditionApplied is True while at least one Forecast uses the event.
 	conditionApplied = "Applied"
-	// conditionPlausible is present, and False, while the event did not come to what is written.
+	// conditionPlausible is present, and False, while the demand during the event was not as written in the event.
 	conditionPlausible = "Plausible"
 )
 
 // Reasons of the condition Applied.
 const (
-	// reasonApplied (True): the message names the Forecasts.
+	// reasonApplied (True): Forecasts use the event. The message lists them.
 	reasonApplied = "Applied"
-	// reasonInvalid (False): a field is wrong, so no Forecast has the event.
+	// reasonInvalid (False): a field is invalid, so no Forecast uses the event.
 	//
-	// Fix: the message says what to write.
+	// Fix: correct the field as the message says.
 	reasonInvalid = "Invalid"
-	// reasonNoForecast (False): the namespace has no such Forecast, or none that is valid.
+	// reasonNoForecast (False): the namespace has no Forecast to which the event applies, or no valid one.
 	//
 	// Fix: correct spec.forecasts, or create the Forecast.
 	reasonNoForecast = "NoForecast"
-	// reasonTooMany (False): the Forecasts have 64 events already, or the namespace has 500; older ones come first.
+	// reasonTooMany (False): the Forecasts already have 64 older events, or the namespace has 500 older events.
 	//
-	// Fix: delete events that are over, or write several times of one name into alsoOn.
+	// Fix: delete events that are over, or combine events of the same name into one with several times in alsoOn.
 	reasonTooMany = "TooMany"
 )
 
 // Reasons of the condition Plausible.
 const (
-	// reasonNoEffect (False): its last two occurrences had less than a quarter of the effect.
+	// reasonNoEffect (False): the last two occurrences of the event had less than a quarter of the expected effect.
 	//
 	// Fix: correct the event, or delete it.
 	reasonNoEffect = "NoEffect"
@@ -93,7 +93,7 @@ func (w *StatusWriter) Refused() *writes.Queue { return w.queue }
 func (w *StatusWriter) Run(ctx context.Context, clock run.Clock) {
 	defer w.queue.Reset()
 	changes.Repeat(ctx, clock, interval, func(now time.Time) error { return w.Step(ctx, now) }, func(err error) {
-		w.watch.log.WarnContext(ctx, "cannot write the statuses of DemandEvents, retrying", "error", err)
+		w.watch.log.WarnContext(ctx, "cannot write the status of DemandEvents, retrying", "error", err)
 	})
 }
 
@@ -158,18 +158,17 @@ func (w *StatusWriter) statusOf(
 	case o.problem != "":
 		applied(o.reason, o.problem)
 	case len(all) == 0:
-		applied(reasonNoForecast, "no valid Forecast of the namespace is meant: correct spec.forecasts, or create one")
+		applied(reasonNoForecast, "the event applies to no valid Forecast of the namespace: correct spec.forecasts, "+
+			"or create a Forecast")
 	case len(have) == 0:
-		applied(reasonTooMany,
-			fmt.Sprintf("the Forecasts have %d events already, older ones come first: delete what is "+
-				"over, or write several times of one name into alsoOn", manifest.MaxEvents))
+		applied(reasonTooMany, fmt.Sprintf("the Forecasts already have %d older events, which is the limit: delete "+
+			"events that are over, or combine events of the same name into one with several times in alsoOn", manifest.MaxEvents))
 	default:
-		add(conditionApplied, reasonApplied, "in "+writes.FirstOf(have), metav1.ConditionTrue)
+		add(conditionApplied, reasonApplied, "used by "+writes.FirstOf(have), metav1.ConditionTrue)
 	}
 	if len(failed) > 0 {
-		add(conditionPlausible, reasonNoEffect,
-			"it had no effect twice on "+writes.FirstOf(failed)+": correct the event, or delete it",
-			metav1.ConditionFalse)
+		text := "the last two occurrences had no effect on the demand of " + writes.FirstOf(failed)
+		add(conditionPlausible, reasonNoEffect, text+": correct the event, or delete it", metav1.ConditionFalse)
 	}
 	if o.spec != nil {
 		add(o.spec.Type, o.spec.Reason, o.spec.Message, o.spec.Status)

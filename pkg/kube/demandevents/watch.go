@@ -1,4 +1,4 @@
-// Package demandevents watches the DemandEvents of a cluster, for the Forecasts that have them, and writes what became of each into its
+// Package demandevents watches the DemandEvents of a cluster, provides them to the Forecasts that they apply to, and writes their
 // status.
 package demandevents
 
@@ -56,7 +56,7 @@ const maxPerNamespace = 500
 func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	client, err := dynamic.NewForConfig(informer.Slim(cluster))
 	if err != nil {
-		return nil, fmt.Errorf("make a client for DemandEvents: %w", err)
+		return nil, fmt.Errorf("create a client for DemandEvents: %w", err)
 	}
 	w := &Watch{
 		log:    log,
@@ -70,7 +70,7 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 			Limit: maxPerNamespace, Compare: informer.CompareAge[*object], Stub: tooMany, Get: informer.GetBy(w.client),
 		},
 		Failed: func(ctx context.Context, problem *informer.ReadError) {
-			log.WarnContext(ctx, "DemandEvents do not count", "reason", problem)
+			log.WarnContext(ctx, "DemandEvents have no effect, because Forewarm cannot read them", "reason", problem)
 		},
 	})
 	return w, nil
@@ -131,8 +131,8 @@ func decode(stored *unstructured.Unstructured) *object {
 // tooMany is an object that is not kept because its namespace has too many.
 func tooMany(o *object) *object {
 	return &object{Unstructured: o.Unstructured, spec: o.spec, reason: reasonTooMany, problem: fmt.Sprintf(
-		"the namespace has %d DemandEvents that are older, and Forewarm reads no more: delete what is over, or write several "+
-			"times of one name into alsoOn",
+		"the namespace already has %d older DemandEvents, and Forewarm reads no more than that: delete events that are over, or "+
+			"combine events of the same name into one with several times in alsoOn",
 		maxPerNamespace,
 	)}
 }

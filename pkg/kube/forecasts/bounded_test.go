@@ -124,6 +124,6 @@ func testLarge(t *testing.T, c *apiservertest.Cluster) {
 	expectTargets(
 		t,
 		s.objects,
-		"large!its spec has 84 KiB as JSON, and Forewarm reads at most 64 KiB: shorten the spec",
+		"large!its spec is 84 KiB of JSON, but Forewarm reads at most 64 KiB: shorten the spec",
 	)
 }

@@ -16,13 +16,13 @@ var _ prometheus.Collector = (*Objects)(nil)
 var (
 	replicasDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 		"forewarm_workload_replicas",
-		"Replicas of the workload of a Forecast: wanted by its scale (read every ten minutes), ready, and unready: pods that wait for a "+
-			"node, start or fail. Absent while the pods are not watched.",
+		"Replicas of the workload of a Forecast by state: wanted (requested in the scale of the workload, read every ten minutes), ready, "+
+			"and unready (pods that wait for a node, start or fail). Absent while Forewarm does not watch the pods.",
 		[]string{"namespace", "forecast", "state"},
 		nil,
 	)
 	missingDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
-		"forewarm_autoscaler_forecast_missing", "1 for an autoscaler that names a Forecast that does not exist.",
+		"forewarm_autoscaler_forecast_missing", "1 for an autoscaler that reads a Forecast that does not exist.",
 		[]string{"namespace", "autoscaler", "forecast"}, nil)
 )
 
@@ -57,7 +57,7 @@ func (o *Objects) Collect(out chan<- prometheus.Metric) {
 	o.collectMissing(out, all, holders)
 }
 
-// collectMissing sends the autoscalers that name none of all Forecasts, and no alias that one holds.
+// collectMissing sends the autoscalers that read neither an existing Forecast nor the alias of one.
 func (o *Objects) collectMissing(
 	out chan<- prometheus.Metric, all map[snapshot.Key]*resolution, holders map[snapshot.Key]snapshot.Key,
 ) {
@@ -67,7 +67,7 @@ func (o *Objects) collectMissing(
 		}
 		var sent []string
 		for _, r := range o.autoscalers.References(key) {
-			if _, held := holders[r.Alias]; held || key == r.Alias { // An alias that nobody holds is no name.
+			if _, held := holders[r.Alias]; held || key == r.Alias { // A Forecast has it, or it is an alias.
 				continue
 			}
 			if !slices.Contains(sent, r.Autoscaler) && (o.externalHeld() || !isExternal(&r)) {

@@ -69,19 +69,25 @@ func (c cover) shortenLeadTime(
 	placed, next := record.Estimates(now).Placed, record.Estimates(from).Placed
 	switch {
 	case !next.Known:
-		all.Source += fmt.Sprintf("; warm pool %s covers it, but only %d starts on existing nodes were measured",
-			c.pool, next.Starts)
+		all.Source += fmt.Sprintf(
+			"; warm pool %s is ready for this Forecast, but only %d starts on existing nodes were measured",
+			c.pool,
+			next.Starts,
+		)
 		return all
 	case now.Before(c.since) || !placed.Known:
 		all.Source += " " + announcement(next.Lead, from, ", because warm pool "+c.pool+" holds nodes")
 		return all
 	case all.Lead > 0 && placed.Lead >= all.Lead:
-		all.Source += fmt.Sprintf("; warm pool %s covers it, without a shorter lead time", c.pool)
+		all.Source += fmt.Sprintf(
+			"; warm pool %s is ready for this Forecast, but does not shorten the lead time",
+			c.pool,
+		)
 		return all
 	}
 	words := placed.PoolSource(c.pool)
 	if all.Lead > 0 {
-		words += fmt.Sprintf("; %s without it", all.Lead)
+		words += fmt.Sprintf("; %s without the pool", all.Lead)
 	}
 	if now.Before(from) {
 		words += " " + announcement(next.Lead, from, "")

@@ -49,7 +49,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 		},
 		{
 			"the cover lies ahead", 11, 12, 2 * time.Hour, time.Hour, whole,
-			all + " (2m6s is in use from 14:00:00 UTC on, because warm pool h100 holds nodes)",
+			all + " (changes to 2m6s at 14:00:00 UTC, because warm pool h100 holds nodes)",
 		},
 		{
 			"the second that it begins", 11, 12, time.Hour, time.Hour, pod,

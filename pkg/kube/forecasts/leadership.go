@@ -43,7 +43,7 @@ func NewLeadership(cluster *rest.Config, config LeaseConfig, log *slog.Logger) (
 	}
 	client, err := kubernetes.NewForConfig(cluster)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the lease: %w", err)
+		return nil, fmt.Errorf("create a client for the lease: %w", err)
 	}
 	lock := &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: config.Namespace, Name: config.Name},
@@ -57,11 +57,11 @@ func (c LeaseConfig) validate() error {
 	var problems []error
 	for name, value := range map[string]string{"namespace": c.Namespace, "name": c.Name, "identity": c.Identity} {
 		if value == "" {
-			problems = append(problems, fmt.Errorf("lease: no %s", name))
+			problems = append(problems, fmt.Errorf("lease: the %s is missing", name))
 		}
 	}
 	if c.Duration < time.Second {
-		problems = append(problems, fmt.Errorf("lease: duration %s, want at least 1s", c.Duration))
+		problems = append(problems, fmt.Errorf("lease: duration %s, expected at least 1s", c.Duration))
 	}
 	return errors.Join(problems...)
 }
@@ -119,12 +119,18 @@ func (l *Leadership) term(ctx context.Context, work func(context.Context)) error
 
 // lead runs the work until the term or ctx ends.
 func (l *Leadership) lead(ctx, term context.Context, work func(context.Context)) {
-	l.log.InfoContext(ctx, "this replica leads: it writes statuses", "lease", l.config.Name, "identity",
-		l.config.Identity)
+	l.log.InfoContext(
+		ctx,
+		"this replica is now the leader: it writes the status of objects",
+		"lease",
+		l.config.Name,
+		"identity",
+		l.config.Identity,
+	)
 	working, stop := context.WithCancel(term)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
 	work(working)
-	l.log.InfoContext(ctx, "this replica does not lead any more: it continues to serve", "lease", l.config.Name,
+	l.log.InfoContext(ctx, "this replica is no longer the leader: it continues to serve", "lease", l.config.Name,
 		"identity", l.config.Identity)
 }

@@ -15,7 +15,7 @@ func TestALeaseNeedsItsNames(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"no namespace", "no name", "no identity", "duration 1ms, want at least 1s"} {
+	for _, want := range []string{"the namespace is missing", "the name is missing", "the identity is missing", "duration 1ms, expected at least 1s"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}

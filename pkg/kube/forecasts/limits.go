@@ -88,11 +88,17 @@ func compareBool(a, b bool) int {
 func (l Limits) problem(s share) string {
 	switch {
 	case l.Forecasts > 0 && s.forecasts > l.Forecasts:
-		return fmt.Sprintf("the namespace has its %d Forecasts: delete one, or ask the operator for a higher "+
-			"--max-forecasts-per-namespace", l.Forecasts)
+		return fmt.Sprintf(
+			"the namespace already has the maximum of %d Forecasts: delete one, or ask the operator of Forewarm for a "+
+				"higher --max-forecasts-per-namespace",
+			l.Forecasts,
+		)
 	case l.Points > 0 && s.points > l.Points:
-		return fmt.Sprintf("the histories of the namespace's Forecasts have more than %d points: write a longer "+
-			"step or a shorter history, or ask the operator for a higher --max-points-per-namespace", l.Points)
+		return fmt.Sprintf(
+			"the histories of all Forecasts of the namespace have more than %d points in total: set a longer "+
+				"step or a shorter history, or ask the operator of Forewarm for a higher --max-points-per-namespace",
+			l.Points,
+		)
 	}
 	return ""
 }

@@ -143,7 +143,7 @@ func testMeasured(t *testing.T, c *apiservertest.Cluster) {
 	now = later(now, ready)
 	one.lead(t, now, 10)
 	before, after := one.target(t, now.Add(59*time.Second)), one.target(t, now.Add(time.Minute))
-	if before.Lead != 5*time.Minute || !strings.Contains(before.LeadSource, " is in use from ") {
+	if before.Lead != 5*time.Minute || !strings.Contains(before.LeadSource, "(changes to ") {
 		t.Errorf("announced: %s: %s", before.Lead, before.LeadSource)
 	}
 	if after.Lead < 4*time.Minute || after.Lead > 253*time.Second ||
@@ -234,9 +234,9 @@ func testNoRights(t *testing.T, c *apiservertest.Cluster) {
 	for _, s := range []struct{ role, scale, want string }{
 		{
 			"old", "",
-			"fallback 5m: cannot read the scale of Deployment.apps/llama: apply deploy/default, or upgrade the chart",
+			"fallback 5m: Forewarm is not allowed to read the scale of Deployment.apps/llama: apply deploy/default, or upgrade the chart",
 		},
-		{"half", "*/scale", "fallback 5m: cannot list pods in default: apply deploy/default, or upgrade the chart"},
+		{"half", "*/scale", "fallback 5m: Forewarm is not allowed to list pods in default: apply deploy/default, or upgrade the chart"},
 	} {
 		rules := `{apiGroups: [forewarm.dev], resources: [forecasts], verbs: [get, list, watch]}`
 		if s.scale != "" {

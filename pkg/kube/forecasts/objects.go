@@ -76,7 +76,7 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 	own.QPS = -1
 	client, err := dynamic.NewForConfig(own)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for Forecasts: %w", err)
+		return nil, fmt.Errorf("create a client for Forecasts: %w", err)
 	}
 	o := &Objects{
 		resolver: resolver, log: log, client: client.Resource(v1alpha1.GroupVersion().WithResource("forecasts")),

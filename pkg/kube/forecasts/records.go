@@ -38,7 +38,7 @@ const halfLife = int64(leadtime.HalfLife / time.Second)
 func recordIn(held *v1alpha1.Starts) (leadtime.Record, error) {
 	reference := secondsOf(held.ReferenceTimestamp)
 	if reference%halfLife != 0 {
-		return leadtime.Record{}, fmt.Errorf("reference timestamp %s, want a multiple of %s since 1970: %w",
+		return leadtime.Record{}, fmt.Errorf("reference timestamp %s, expected a multiple of %s since 1970: %w",
 			held.ReferenceTimestamp.UTC(), leadtime.HalfLife, leadtime.ErrRecord)
 	}
 	r := leadtime.Record{
@@ -114,7 +114,7 @@ func readHistogram(p *leadtime.Population, held v1alpha1.StartHistogram) error {
 	for bucket, weight := range held.BucketWeights {
 		i, err := strconv.Atoi(bucket)
 		if err != nil || i < 0 || i >= len(p.Histogram) || strconv.Itoa(i) != bucket {
-			return fmt.Errorf("bucket %.32q, want a number from 0 to %d: %w", bucket, len(p.Histogram)-1,
+			return fmt.Errorf("bucket %.32q, expected a number from 0 to %d: %w", bucket, len(p.Histogram)-1,
 				leadtime.ErrRecord)
 		}
 		p.Histogram[i] = int64(weight)

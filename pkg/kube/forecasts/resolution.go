@@ -116,8 +116,8 @@ func (r *resolution) readStatus(object *unstructured.Unstructured) bool {
 	return r.readScaledToZero(&status) || recorded
 }
 
-// recordOf returns the record of a Forecast's workload in a status; an empty one if there is none, or it is invalid or that of
-// another workload. Then the measurement begins anew.
+// recordOf returns the record of a Forecast's workload in a status. It is empty if there is no record, or if the record is invalid or
+// belongs to another workload. In that case, the measurement starts from scratch.
 func recordOf(held *v1alpha1.Starts, forecast *v1alpha1.Forecast) leadtime.Record {
 	if held == nil || !manifest.IsWorkload(forecast, held.Workload) {
 		return leadtime.Record{}
@@ -205,7 +205,7 @@ func (o *Objects) measuredLeadTime(
 ) manifest.MeasuredLeadTime {
 	problem := o.pods.Problem(workload)
 	if o.fieldsDropped.Load() {
-		problem = "the CRD is older than Forewarm, so measurements are lost: " +
+		problem = "the CRD is older than Forewarm and cannot store the measurements: " +
 			"apply deploy/default or upgrade the chart, and restart Forewarm"
 	}
 	measured := manifest.MeasuredLeadTime{
@@ -230,7 +230,7 @@ func (o *Objects) measuredLeadTime(
 
 // announcement returns which lead time is used from when on, and why.
 func announcement(lead time.Duration, since time.Time, why string) string {
-	return fmt.Sprintf("(%s is in use from %s on%s)", lead, since.UTC().Format("15:04:05 UTC"), why)
+	return fmt.Sprintf("(changes to %s at %s%s)", lead, since.UTC().Format("15:04:05 UTC"), why)
 }
 
 // workloads returns the workloads whose pods are watched.

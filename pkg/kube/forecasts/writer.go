@@ -71,7 +71,9 @@ func (w *StatusWriter) Run(ctx context.Context, clock run.Clock) {
 	changes.Repeat(ctx, clock, stepInterval, func(now time.Time) error {
 		_, err := w.Step(ctx, now)
 		return err
-	}, func(err error) { w.log.WarnContext(ctx, "cannot write statuses, retrying", "error", err) })
+	}, func(err error) {
+		w.log.WarnContext(ctx, "cannot write the status of Forecasts, retrying", "error", err)
+	})
 }
 
 // Step writes what is due, as far as the rate allows. It returns how many it wrote. The error is one that affects every write; the rest

@@ -1,7 +1,7 @@
 // Package informer lists and watches the objects of one resource of a cluster, and keeps what is needed of each.
 //
-// Each object is read as it comes, so that no more whole ones than a page of a list are ever held. What is kept need not be an
-// object, as it must for the informers of client-go.
+// Each object is processed when it arrives, so memory never contains more complete objects than one page of a list. Unlike the informers
+// of client-go, this one can keep values that are not Kubernetes objects.
 package informer
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
-// Config says what the objects are, and who is told of them. Only Name is required.
+// Config says what the objects are, and which functions to call for them. Only Name is required.
 type Config[T any] struct {
 	// Name of the objects, in the plural.
 	Name string
@@ -35,7 +35,7 @@ type Config[T any] struct {
 	Listed func()
 	// Failed is told of a problem that is not the one before.
 	Failed func(ctx context.Context, problem *ReadError)
-	// Verb is what cannot be done with them where that fails; default read. Advice is what to do where the right to is missing.
+	// Verb is what Forewarm does with the objects, for messages (default: read). Advice says what to do if the permission is missing.
 	Verb, Advice string
 	// Bound limits what is kept of a namespace; nil for no limit.
 	Bound *Bound[T]
@@ -45,7 +45,7 @@ type Config[T any] struct {
 	Retry time.Duration
 }
 
-// ReadError is why objects are unknown.
+// ReadError says why objects could not be read.
 type ReadError struct {
 	// Text is for a status. It omits the cause, whose words may differ with every attempt.
 	Text  string
@@ -160,7 +160,7 @@ func (w *Watch[T]) explain(err error) *ReadError {
 	case apierrors.IsNotFound(err):
 		text = "the cluster does not have " + w.config.Name + ": " + w.config.Advice
 	case apierrors.IsForbidden(err):
-		text += ": " + w.config.Advice
+		text = "Forewarm is not allowed to " + w.config.Verb + " " + w.config.Name + ": " + w.config.Advice
 	default:
 		text += ", retrying"
 	}

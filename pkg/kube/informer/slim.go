@@ -48,7 +48,7 @@ func Slim(cluster *rest.Config) *rest.Config {
 // SpecProblem returns why the spec of an object was not read; empty where it was.
 func SpecProblem(object *unstructured.Unstructured) string {
 	if size, over := object.Object["spec"].(int64); over {
-		return fmt.Sprintf("its spec has %d KiB as JSON, and Forewarm reads at most %d KiB: shorten the spec",
+		return fmt.Sprintf("its spec is %d KiB of JSON, but Forewarm reads at most %d KiB: shorten the spec",
 			size>>10, maxSpec>>10)
 	}
 	return FinalizersProblem(object)
@@ -60,7 +60,7 @@ func FinalizersProblem(object *unstructured.Unstructured) string {
 	if err != nil || !found {
 		return ""
 	}
-	return fmt.Sprintf("its finalizers have %d KiB as JSON, and Forewarm reads at most %d KiB: remove some",
+	return fmt.Sprintf("its finalizers are %d KiB of JSON, but Forewarm reads at most %d KiB: remove some finalizers",
 		size>>10, maxFinalizers>>10)
 }
 

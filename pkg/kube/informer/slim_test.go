@@ -104,8 +104,8 @@ func TestAnAnswerThatEndsIsAnError(t *testing.T) {
 func TestWhySpecsAreNotRead(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"spec":{"a":1}}`:                           "",
-		`{"spec":1400000}`:                           "its spec has 1367 KiB as JSON, and Forewarm reads at most 64 KiB: shorten the spec",
-		`{"metadata":{"finalizers":9216},"spec":{}}`: "its finalizers have 9 KiB as JSON, and Forewarm reads at most 8 KiB: remove some",
+		`{"spec":1400000}`:                           "its spec is 1367 KiB of JSON, but Forewarm reads at most 64 KiB: shorten the spec",
+		`{"metadata":{"finalizers":9216},"spec":{}}`: "its finalizers are 9 KiB of JSON, but Forewarm reads at most 8 KiB: remove some finalizers",
 	} {
 		object := &unstructured.Unstructured{}
 		if err := object.UnmarshalJSON([]byte(`{"kind":"A",` + text[1:])); err != nil {

@@ -13,19 +13,19 @@ import (
 
 // Reasons of the condition ReplicasAgree.
 const (
-	// reasonClocksDiffer (False): the clocks of two adapter replicas differ by more than ten seconds, as both read the same source. The
-	// message has the replicas, and how far the source's clock is from each.
+	// reasonClocksDiffer (False): the clocks of two adapter replicas differ by more than ten seconds. Forewarm compares each clock with the
+	// clock of a source that both replicas read. The message contains the replicas, and how far each clock is from that of the source.
 	//
 	// Fix: synchronize the clocks of the nodes (NTP).
 	reasonClocksDiffer = "ClocksDiffer"
-	// reasonVersionsDiffer (False): for ten minutes adapter replicas have run different versions.
+	// reasonVersionsDiffer (False): adapter replicas have been running different versions for ten minutes.
 	//
-	// Fix: end the rollout, or undo it (kubectl rollout status, kubectl rollout undo).
+	// Fix: complete the rollout, or undo it (kubectl rollout status, kubectl rollout undo).
 	reasonVersionsDiffer = "VersionsDiffer"
-	// reasonSettingsDiffer (False): for ten minutes adapter replicas have run with different values of a flag that decides values, or
-	// with different contents of its file. The message has the flags.
+	// reasonSettingsDiffer (False): adapter replicas have been running for ten minutes with different values of a flag that affects the
+	// served values, or with different contents of the file that the flag refers to. The message lists the flags.
 	//
-	// Fix: end the rollout, or undo it (kubectl rollout status, kubectl rollout undo).
+	// Fix: complete the rollout, or undo it (kubectl rollout status, kubectl rollout undo).
 	reasonSettingsDiffer = "SettingsDiffer"
 )
 
@@ -42,7 +42,7 @@ func (d Difference) Remedy() string {
 	if d.Reason == reasonClocksDiffer {
 		return "synchronize the clocks of the nodes (NTP)"
 	}
-	return "none during a rollout; if it lasts, end or undo it (kubectl rollout status, kubectl rollout undo)"
+	return "during a rollout, wait; if this lasts, complete or undo the rollout (kubectl rollout status, kubectl rollout undo)"
 }
 
 // Compare returns the subjects on which adapter replicas differ, the worst first.
@@ -75,7 +75,7 @@ func compareClocks(all map[string]Statement) (message string) {
 			}
 			most = apart
 			message = fmt.Sprintf(
-				"the clocks of the replicas %s and %s differ by %s: compared with the source's, %s and %s",
+				"the clocks of the replicas %s and %s differ by %s: compared with the clock of the source, %s and %s",
 				name, other, humanize.Span(apart.Round(snapshot.MinClockDifference)),
 				sideOf(name, all[name].Clocks[source]), sideOf(other, all[other].Clocks[source]))
 		}
@@ -108,7 +108,7 @@ func sideOf(name string, source snapshot.ClockDifference) string {
 	case ahead < 0:
 		return name + " is " + humanize.Span(-ahead) + " ahead"
 	}
-	return name + " is right"
+	return name + " is correct"
 }
 
 // compareVersions names the versions, each with the adapter replicas that run it.
@@ -142,8 +142,8 @@ func compareSettings(all map[string]Statement) string {
 	if len(flags) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the replicas run with different settings: %s of %s is not that of %s",
-		joined(flags), joined(others), names[0])
+	return fmt.Sprintf("the replicas run with different settings: %s differs between %s and %s",
+		joined(flags), names[0], joined(others))
 }
 
 func joined(words map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(words)), ", ") }

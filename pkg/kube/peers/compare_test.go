@@ -39,12 +39,12 @@ func TestCompare(t *testing.T) {
 		{
 			"a clock that is behind",
 			[]peers.Statement{usual, statement("v1", nil, clocks{"": ahead(2 * time.Minute)})},
-			"ClocksDiffer: differ by 2m|pod-0 is right and pod-1 is 2m behind",
+			"ClocksDiffer: differ by 2m|pod-0 is correct and pod-1 is 2m behind",
 		},
 		{
 			"a clock that is ahead, of three",
 			[]peers.Statement{usual, usual, statement("v1", nil, clocks{"": ahead(-2 * time.Minute)})},
-			"ClocksDiffer: differ by 2m|pod-0 is right and pod-2 is 2m ahead",
+			"ClocksDiffer: differ by 2m|pod-0 is correct and pod-2 is 2m ahead",
 		},
 		{
 			"two clocks that are wrong on both sides",
@@ -83,17 +83,17 @@ func TestCompare(t *testing.T) {
 		{
 			"a flag",
 			[]peers.Statement{usual, statement("v1", season, right)},
-			"SettingsDiffer: --season of pod-1 is not that of pod-0",
+			"SettingsDiffer: --season differs between pod-0 and pod-1",
 		},
 		{
 			"the same flag with two values",
 			[]peers.Statement{statement("v1", season, right), statement("v1", map[string]string{"season": peers.Hash("1h")}, right)},
-			"SettingsDiffer: --season of pod-1",
+			"SettingsDiffer: --season differs between pod-0 and pod-1",
 		},
 		{
 			"the first by name is the other one",
 			[]peers.Statement{statement("v1", season, right), usual, usual},
-			"SettingsDiffer: --season of pod-1, pod-2 is not that of pod-0",
+			"SettingsDiffer: --season differs between pod-0 and pod-1, pod-2",
 		},
 		{
 			"versions",

@@ -1,5 +1,6 @@
 // Package peers lets the adapter replicas compare what their served values depend on: the version, the flags, and the machine's clock.
-// Each replica publishes a Statement in an annotation of the leader's Lease, which it may update anyway, and reads those of the others.
+// Each replica publishes a Statement in an annotation of the leader's Lease, because it has the permission to update this Lease anyway.
+// It then reads the Statements of the other replicas.
 package peers
 
 import (
@@ -40,7 +41,7 @@ const (
 	maxClockSpan = 100 * 365 * 24 * time.Hour
 )
 
-// Hash is a short hash of a setting's value: it tells values apart and does not reveal them.
+// Hash is a short hash of the value of a setting. It distinguishes values without revealing them.
 func Hash(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(sum[:4])

@@ -58,7 +58,7 @@ type observation struct {
 func New(cluster *rest.Config, lease forecasts.LeaseConfig, own func() Statement, log *slog.Logger) (*Watch, error) {
 	client, err := coordination.NewForConfig(cluster)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the lease: %w", err)
+		return nil, fmt.Errorf("create a client for the lease: %w", err)
 	}
 	return &Watch{
 		leases: client.Leases(lease.Namespace), lease: lease, own: own, log: log, seen: map[string]observation{},
@@ -68,7 +68,7 @@ func New(cluster *rest.Config, lease forecasts.LeaseConfig, own func() Statement
 // Run exchanges Statements until the context ends.
 func (w *Watch) Run(ctx context.Context, clock run.Clock) {
 	changes.Repeat(ctx, clock, interval, func(now time.Time) error { return w.Step(ctx, now) }, func(err error) {
-		w.log.WarnContext(ctx, "the replicas cannot be compared, retrying", "error", err)
+		w.log.WarnContext(ctx, "cannot compare this replica with the others, retrying", "error", err)
 	})
 }
 
@@ -86,8 +86,13 @@ func (w *Watch) Step(ctx context.Context, now time.Time) error {
 		// Another replica wrote the Lease since it was read, or no replica has led yet. The next step tries again.
 		return nil
 	}
-	return fmt.Errorf("exchange what replicas run with by the annotation %s of the Lease %s/%s: %w", Annotation,
-		w.lease.Namespace, w.lease.Name, err)
+	return fmt.Errorf(
+		"exchange versions, settings and clocks through the annotation %s of the Lease %s/%s: %w",
+		Annotation,
+		w.lease.Namespace,
+		w.lease.Name,
+		err,
+	)
 }
 
 // exchange publishes the own Statement next to those of the replicas that live, and returns all of them.
@@ -179,7 +184,8 @@ var _ prometheus.Collector = (*Watch)(nil)
 // differDesc is 1 while replicas differ in a subject.
 var differDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_replicas_differ",
-	"Whether replicas of forewarm differ in what decides values (1) or not (0); reason is one of the condition ReplicasAgree.",
+	"1 if replicas of Forewarm differ in something that affects the served values, otherwise 0. The label reason contains the reasons of "+
+		"the condition ReplicasAgree.",
 	[]string{"reason"},
 	nil,
 )

@@ -57,7 +57,7 @@ type Actual struct {
 type Count = v1alpha1.CapacityTypeStatus
 
 // Problem is an error that the user of a pool must correct. Reason is that of a condition.
-type Problem struct { //nolint:errname // It is what a user is told in a condition; most are never seen as errors.
+type Problem struct { //nolint:errname // It becomes the message of a condition. Few problems are seen as errors.
 	Reason, Message string
 }
 
@@ -81,7 +81,7 @@ func (o *owned) classifyError(doing string, pool *v1alpha1.WarmPool, err error) 
 	what := fmt.Sprintf("%s the %ss of the pool %s/%s", doing, o.kind, pool.Namespace, pool.Name)
 	switch {
 	case apierrors.IsForbidden(err) && isQuotaError(err.Error()):
-		return problem(v1alpha1.PoolReasonQuotaExceeded, "cannot %s: %s: raise the quota or lower spec.max", what,
+		return problem(v1alpha1.PoolReasonQuotaExceeded, "cannot %s: %s: raise the quota, or lower spec.max", what,
 			errorLine(err))
 	case apierrors.IsForbidden(err):
 		const advice = "cannot %s: %s: apply deploy/warm-pools, set warmPools.enforce in the chart, or check the admission webhooks"
@@ -123,7 +123,7 @@ func invalidField(err error, field string) bool {
 func listPodsError(pool *v1alpha1.WarmPool, err error) error {
 	if apierrors.IsForbidden(err) {
 		return problem(v1alpha1.PoolReasonForbidden,
-			"cannot list pods in %s: apply deploy/default, or upgrade the chart", pool.Namespace)
+			"Forewarm is not allowed to list pods in %s: apply deploy/default, or upgrade the chart", pool.Namespace)
 	}
 	return fmt.Errorf("list the placeholders of the pool %s/%s: %w", pool.Namespace, pool.Name, err)
 }
@@ -148,19 +148,19 @@ func NewDispatcher(cluster *rest.Config, now func() time.Time) (*Dispatcher, err
 	own.QPS, own.Burst = 50, 100 // A few lists for each pool, every 15 s.
 	client, err := kubernetes.NewForConfig(own)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for warm pools: %w", err)
+		return nil, fmt.Errorf("create a client for warm pools: %w", err)
 	}
 	objects, err := dynamic.NewForConfig(own)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the objects of warm pools: %w", err)
+		return nil, fmt.Errorf("create a client for the objects of warm pools: %w", err)
 	}
 	slim, err := dynamic.NewForConfig(informer.Slim(own))
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the targets of warm pools: %w", err)
+		return nil, fmt.Errorf("create a client for the targets of warm pools: %w", err)
 	}
 	asking, err := discovery.NewDiscoveryClientForConfig(own)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the targets of warm pools: %w", err)
+		return nil, fmt.Errorf("create a client for the targets of warm pools: %w", err)
 	}
 	buffers := schema.GroupVersionResource{
 		Group:    "autoscaling.x-k8s.io",

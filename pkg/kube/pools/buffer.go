@@ -103,9 +103,9 @@ func (c *CapacityBuffer) list(ctx context.Context, pool *v1alpha1.WarmPool) (obj
 	out, err := c.buffers.list(ctx, pool)
 	if apierrors.IsNotFound(err) {
 		return nil, problem(v1alpha1.PoolReasonCapacityBufferNotInstalled,
-			"the cluster does not have CapacityBuffers of "+
-				"autoscaling.x-k8s.io/v1beta1: install their CRD and an autoscaler for them (Cluster Autoscaler 1.35 "+
-				"or Karpenter 1.14, both behind a flag; GKE), or use spec.actuator.placeholderPods")
+			"the cluster does not have the resource CapacityBuffer of "+
+				"autoscaling.x-k8s.io/v1beta1: install the CRD and an autoscaler that supports it (Cluster Autoscaler 1.35 "+
+				"or Karpenter 1.14, both behind a flag, or GKE), or use spec.actuator.placeholderPods")
 	}
 	return out, err
 }
@@ -154,8 +154,13 @@ func (b *buffer) warning(now time.Time) string {
 	}
 	all := b.Status.Conditions
 	if c := meta.FindStatusCondition(all, conditionLimited); c != nil && c.Status == metav1.ConditionTrue {
-		return fmt.Sprintf("a quota limits the CapacityBuffer %s to %d of %d chunks (%s): raise it or lower spec.max",
-			b.Name, b.Status.Replicas, b.Spec.Replicas, clipLine(c.Message))
+		return fmt.Sprintf(
+			"a quota limits the CapacityBuffer %s to %d of %d chunks (%s): raise the quota, or lower spec.max",
+			b.Name,
+			b.Status.Replicas,
+			b.Spec.Replicas,
+			clipLine(c.Message),
+		)
 	}
 	for _, kind := range []string{conditionResolved, conditionProvisioning} {
 		if c := meta.FindStatusCondition(all, kind); c != nil && c.Status == metav1.ConditionFalse &&
@@ -166,7 +171,7 @@ func (b *buffer) warning(now time.Time) string {
 	if since := b.CreationTimestamp; len(all) == 0 && now.Sub(since.Time) > pendingTimeout {
 		return fmt.Sprintf(
 			"no autoscaler has processed the CapacityBuffer %s since %s: check that an autoscaler for "+
-				"CapacityBuffers runs, with its flag set", b.Name, since.UTC().Format("15:04 MST"))
+				"CapacityBuffers is running and that its feature flag is set", b.Name, since.UTC().Format("15:04 MST"))
 	}
 	return ""
 }

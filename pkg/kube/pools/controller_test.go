@@ -49,7 +49,13 @@ func TestAPoolIsHeld(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	expect(t, s, v1alpha1.PoolConditionReady, "False Filling", "")
-	expect(t, s, v1alpha1.PoolConditionActuated, "True Held", "4 chunks are requested by the actuator PlaceholderPods")
+	expect(
+		t,
+		s,
+		v1alpha1.PoolConditionActuated,
+		"True Held",
+		"4 chunks are requested through the actuator PlaceholderPods",
+	)
 	expect(t, s, v1alpha1.PoolConditionMembersResolved, "True Resolved", "1 member")
 	expect(t, s, v1alpha1.PoolConditionForecastsReliable, "True Reliable", "")
 	if meta.FindStatusCondition(s.Conditions, v1alpha1.PoolConditionWithinBudget) != nil {
@@ -129,7 +135,7 @@ func TestRecommendWritesNothingButTheStatus(t *testing.T) {
 	if s.Wanted != 4 || s.Held != 0 || s.State != "Recommending" || len(s.Covered) > 0 {
 		t.Errorf("%+v", s)
 	}
-	expect(t, s, v1alpha1.PoolConditionReady, "False Recommending", "Enforce would hold 4 chunks")
+	expect(t, s, v1alpha1.PoolConditionReady, "False Recommending", "in mode Enforce it would hold 4 chunks")
 	if w.places.holds+w.places.looks+w.places.releases+w.stored.marked > 0 {
 		t.Errorf("%+v", w.places)
 	}
@@ -173,8 +179,8 @@ func TestWhatIsWrongWithMembers(t *testing.T) {
 		want, message string
 	}{
 		{"no Forecast", nil, "False ForecastNotFound", "qwen is not a Forecast in team"},
-		{"no autoscaler", &load{none: true, demand: 5}, "False NoScalingTarget", "it is unknown what a replica sustains"},
-		{"no count", &load{unknown: true, target: 1}, "False ReplicasUnknown", "qwen has replicas that cannot be counted"},
+		{"no autoscaler", &load{none: true, demand: 5}, "False NoScalingTarget", "Forewarm does not know how much demand a replica sustains"},
+		{"no count", &load{unknown: true, target: 1}, "False ReplicasUnknown", "qwen has replicas that Forewarm cannot count"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			w := newWorld()
@@ -200,7 +206,7 @@ func TestTheOlderPoolKeepsAMember(t *testing.T) {
 	w.stored.put(t, "an-younger", enforced)
 	w.run(t, 2)
 	expect(t, w.status("old"), v1alpha1.PoolConditionMembersResolved, "True Resolved",
-		"not for the newer pool an-younger")
+		"also a member of the newer pool an-younger")
 	expect(t, w.status("an-younger"), v1alpha1.PoolConditionMembersResolved, "False MemberOfOlderPool",
 		"the older pool old")
 	if w.places.held["old"].Base != 4 || w.places.held["an-younger"].Base != 0 {
@@ -351,7 +357,7 @@ func TestTheLongestLeadTimeCounts(t *testing.T) {
 	s := w.status("h100")
 	if s.LeadTime != "1m30s" || s.NodeLeadTime != "3m" ||
 		s.LeadTimeSource != "pod: p90 of 40 starts on existing nodes; node: p90 of 20 starts that waited for a new node, "+
-			"less the pod's" {
+			"minus the lead time of a pod" {
 		t.Errorf("%+v", s)
 	}
 	w.stored.put(t, "h100", spec+"leadTime: {mode: Fixed, duration: 7m}\n")

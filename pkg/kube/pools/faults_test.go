@@ -38,7 +38,7 @@ func TestAnInvalidPoolKeepsWhatItHolds(t *testing.T) {
 	w.run(t, 10)
 	s := w.status("h100")
 	expect(t, s, v1alpha1.PoolConditionReady, "False Invalid", "resources.limit: unknown field")
-	expect(t, s, v1alpha1.PoolConditionReady, "False Invalid", "what the pool holds stays")
+	expect(t, s, v1alpha1.PoolConditionReady, "False Invalid", "the pool keeps what it holds")
 	if s.State != "Invalid" || w.places.held["h100"].Base != 4 || s.Memory == nil || w.places.holds != 1 ||
 		w.stored.writes > 3 {
 		t.Errorf("%+v, %+v", s, w.places)

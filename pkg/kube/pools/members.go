@@ -74,13 +74,16 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 		}
 		if oldest := slices.MinFunc(rivals, informer.CompareAge); oldest.UID != p.UID {
 			r.addProblem(v1alpha1.PoolReasonMemberOfOlderPool, fmt.Sprintf(
-				"%s counts for the older pool %s: remove it from one of the two", m.Forecast, oldest.Name))
+				"%s is also a member of the older pool %s, and only that pool plans for it: remove it from one of the two",
+				m.Forecast,
+				oldest.Name,
+			))
 			continue
 		}
 		for _, rival := range rivals {
 			if rival.UID != p.UID {
 				r.remarks = append(r.remarks, fmt.Sprintf(
-					"%s counts here, and not for the newer pool %s", m.Forecast, rival.Name))
+					"%s is also a member of the newer pool %s, which does not plan for it", m.Forecast, rival.Name))
 			}
 		}
 		member := warmpool.Member{Name: m.Forecast, Chunks: m.Chunks}
@@ -103,12 +106,13 @@ func (c *Controller) resolveMember(
 	entry *snapshot.ForecastSnapshot, key snapshot.Key, member *warmpool.Member,
 ) (reason, doubt, advice string) {
 	if entry == nil {
-		return v1alpha1.PoolReasonForecastNotFound, "missing", "is not a Forecast in " + key.Namespace + ": correct the name, or create it"
+		return v1alpha1.PoolReasonForecastNotFound, "missing", "is not a Forecast in " + key.Namespace +
+			": correct the name, or create the Forecast"
 	}
 	scalings := c.Workloads.Autoscalers(key)
 	if len(scalings) == 0 {
-		return v1alpha1.PoolReasonNoScalingTarget, "without an autoscaler", "has no autoscaler, so it is unknown what a replica sustains: let a HorizontalPodAutoscaler or a " +
-			"ScaledObject refer to it, or set its spec.scaling.target"
+		return v1alpha1.PoolReasonNoScalingTarget, "without an autoscaler", "has no autoscaler, so Forewarm does not know how much " +
+			"demand a replica sustains: let a HorizontalPodAutoscaler or a ScaledObject read it, or set its spec.scaling.target"
 	}
 	// The largest proposal of several wins.
 	member.Target = scalings[0].Target()
@@ -119,7 +123,8 @@ func (c *Controller) resolveMember(
 	}
 	placed, waiting, known := c.Workloads.Replicas(key)
 	if !known {
-		return v1alpha1.PoolReasonReplicasUnknown, "without a count of its replicas", "has replicas that cannot be counted: see its leadTimeSource"
+		return v1alpha1.PoolReasonReplicasUnknown, "without a count of its replicas",
+			"has replicas that Forewarm cannot count: see status.leadTimeSource of the Forecast"
 	}
 	member.Placed, member.Waiting = placed, waiting
 	return "", "", ""
@@ -162,7 +167,7 @@ func (c *Controller) leadTimesOf(now time.Time, newest *snapshot.Snapshot, p *Po
 			waited += node.Starts
 		}
 	}
-	l.source = "pod: the members' own lead times (too few starts on existing nodes)"
+	l.source = "pod: the lead times of the members' Forecasts (too few measured starts on existing nodes)"
 	if placed > 0 {
 		l.source = fmt.Sprintf("pod: p%.0f of %d starts on existing nodes", 100*leadtime.Quantile, placed)
 	}
@@ -178,10 +183,10 @@ func nodeSource(p *Pool, waited int64) string {
 	case !p.Resolved.MeasureLeadTime:
 		return "node: fixed " + named
 	case waited == 0:
-		return "node: fallback " + named + " (too few starts waited for a new node)"
+		return "node: fallback " + named + " (too few measured starts that waited for a new node)"
 	}
-	return fmt.Sprintf("node: p%.0f of %d starts that waited for a new node, less the pod's", 100*leadtime.Quantile,
-		waited)
+	return fmt.Sprintf("node: p%.0f of %d starts that waited for a new node, minus the lead time of a pod",
+		100*leadtime.Quantile, waited)
 }
 
 // formatDuration writes a duration as in the objects.

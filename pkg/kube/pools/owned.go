@@ -173,7 +173,8 @@ func (o *owned) checkNameFree(ctx context.Context, pool *v1alpha1.WarmPool, name
 		return nil // It lost the labels by which it is listed. They are applied again.
 	}
 	return problem(v1alpha1.PoolReasonNameConflict,
-		"the %s %s/%s is not this pool's: delete or rename it, or rename the pool", o.kind, pool.Namespace, name)
+		"the %s %s/%s exists, but does not belong to this pool: delete or rename it, or rename the pool", o.kind,
+		pool.Namespace, name)
 }
 
 // prune deletes the objects of capacity types that the pool does not have any more.

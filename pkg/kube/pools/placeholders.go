@@ -182,17 +182,18 @@ func (b *PlaceholderPods) checkPriorityClass(ctx context.Context, name string) e
 	switch {
 	case apierrors.IsNotFound(err):
 		return problem(v1alpha1.PoolReasonPriorityClassNotFound,
-			"there is no PriorityClass %s: apply deploy/warm-pools, "+
-				"set warmPools.enforce in the chart, or name another in spec.actuator.placeholderPods", name)
+			"the PriorityClass %s does not exist: apply deploy/warm-pools, "+
+				"set warmPools.enforce in the chart, or use another one in spec.actuator.placeholderPods", name)
 	case apierrors.IsForbidden(err):
 		return problem(v1alpha1.PoolReasonForbidden,
-			"cannot read the PriorityClass %s: apply deploy/warm-pools, or set warmPools.enforce in the chart", name)
+			"Forewarm is not allowed to read the PriorityClass %s: apply deploy/warm-pools, or set warmPools.enforce "+
+				"in the chart", name)
 	case err != nil:
 		return fmt.Errorf("read the PriorityClass %s: %w", name, err)
 	case class.Value >= 0:
 		return problem(v1alpha1.PoolReasonPriorityTooHigh,
 			"the PriorityClass %s has the value %d, so pods of priority 0 would not preempt placeholder pods: "+
-				"name one of negative value; Cluster Autoscaler adds nodes for -10 and above", name, class.Value)
+				"use a PriorityClass with a negative value (Cluster Autoscaler adds nodes for -10 and above)", name, class.Value)
 	}
 	return nil
 }
@@ -215,9 +216,9 @@ func QuotaWarning(ctx context.Context, client kubernetes.Interface, pool *v1alph
 		if name, full := exhaustedResource(chunk, &q.Status); full {
 			used, hard := q.Status.Used[name], q.Status.Hard[name]
 			return fmt.Sprintf(
-				"the ResourceQuota %s counts placeholder pods, and with %s of %s %s used it rejects the real "+
-					"pods that need their places: let it select other priority classes (scopeSelector, PriorityClass "+
-					"NotIn [%s]) beside a second quota for that one, raise it, or lower spec.max",
+				"the ResourceQuota %s counts placeholder pods, and because %s of %s %s are used it rejects the real "+
+					"pods that would replace them: exclude the placeholders from it (scopeSelector, PriorityClass "+
+					"NotIn [%s]) and create a second quota for the placeholders, raise it, or lower spec.max",
 				q.Name, used.String(), hard.String(), name, class), nil
 		}
 	}

@@ -72,7 +72,7 @@ const settleTime = 3 * time.Second
 const openGate = `{"spec": {"schedulingGates": [{"$patch": "delete", "name": "` + gate + `"}]}}`
 
 // mayOpen reports whether Forewarm may open gates. An installation whose rights are older than gates may not: there placeholder pods
-// have none, since nobody would ever schedule them.
+// have none, since no component would ever schedule them.
 func (b *PlaceholderPods) mayOpen(ctx context.Context, namespace string) (bool, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "patch", Resource: "pods"},
@@ -82,7 +82,7 @@ func (b *PlaceholderPods) mayOpen(ctx context.Context, namespace string) (bool, 
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("ask whether pods in %s may be patched: %w", namespace, err)
+		return false, fmt.Errorf("check whether Forewarm is allowed to patch pods in %s: %w", namespace, err)
 	}
 	return answer.Status.Allowed, nil
 }
@@ -173,7 +173,7 @@ func (b *PlaceholderPods) warning(
 		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
 			text := "placeholder pods are rejected: " + clipLine(c.Message)
 			if isQuotaError(c.Message) {
-				text += ": raise the quota or lower spec.max"
+				text += ": raise the quota, or lower spec.max"
 			}
 			return text, nil
 		}
@@ -212,21 +212,21 @@ func pendingReason(pod *corev1.Pod, now time.Time, timeout time.Duration) string
 	since, gates := from.UTC().Format("15:04 MST"), pod.Spec.SchedulingGates
 	switch {
 	case len(gates) > 0:
-		const gated = "%s waits behind the scheduling gate %s since %s: who set the gate opens it; check that its " +
-			"controller runs, and that its queue exists and has quota left, or lower spec.max"
+		const gated = "%s has been waiting behind the scheduling gate %s since %s, which only the controller that set the gate " +
+			"can remove: check that this controller runs, and that its queue exists and has quota left, or lower spec.max"
 		return fmt.Sprintf(gated, pod.Name, gates[0].Name, since)
-	case c.Reason == corev1.PodReasonSchedulingGated: // As it was created: nobody has changed it since.
-		return fmt.Sprintf("no scheduler has considered %s since %s: check that the scheduler %s runs",
+	case c.Reason == corev1.PodReasonSchedulingGated: // No component has changed it since it was created.
+		return fmt.Sprintf("no scheduler has considered %s since %s: check that the scheduler %s is running",
 			pod.Name, since, pod.Spec.SchedulerName)
 	case c.Status != corev1.ConditionTrue:
 		return fmt.Sprintf(
-			"%s is unschedulable since %s (%s): check that a node pool of this shape exists and is below its "+
+			"%s has been unschedulable since %s (%s): check that a node pool of this shape exists and is below its "+
 				"limits, that its new nodes register, and that its autoscaler adds nodes for pods of this priority; "+
-				"kubectl describe pod has the autoscaler's events", pod.Name, since, clipLine(c.Message))
+				"kubectl describe pod shows the events of the autoscaler", pod.Name, since, clipLine(c.Message))
 	}
 	for _, s := range pod.Status.ContainerStatuses {
 		if w := s.State.Waiting; w != nil {
-			return strings.TrimSpace(fmt.Sprintf("%s is on a node since %s and does not start: %s %s",
+			return strings.TrimSpace(fmt.Sprintf("%s has been on a node since %s but does not start: %s %s",
 				pod.Name, since, w.Reason, clipLine(w.Message)))
 		}
 	}

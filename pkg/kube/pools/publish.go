@@ -106,17 +106,17 @@ func newDesc(name, help string) *prometheus.Desc {
 
 //nolint:gochecknoglobals // Constants.
 var descriptions = [...]*prometheus.Desc{
-	newDesc("wanted_chunks", "Chunks that the members' forecasts ask for, within the pool's bounds."),
-	newDesc("held_chunks", "Chunks requested from the actuator; 0 in mode Recommend."),
-	newDesc("ready_chunks", "Held chunks whose capacity is there."),
-	newDesc("borrowed_chunks", "Chunks that members' pods have taken and that are not replaced yet."),
-	newDesc("idle_gpu_seconds", "GPU-seconds that the pool's chunks have stood idle today (UTC)."),
+	newDesc("wanted_chunks", "Chunks that the forecasts of the members require, within the limits of the pool."),
+	newDesc("held_chunks", "Chunks that Forewarm has requested through the actuator. 0 in mode Recommend."),
+	newDesc("ready_chunks", "Requested chunks that are present on nodes."),
+	newDesc("borrowed_chunks", "Chunks that the members' pods have taken and that are not replaced yet."),
+	newDesc("idle_gpu_seconds", "GPU-seconds that the chunks of the pool have been idle today (UTC)."),
 	newDesc("falling_back",
-		"1 while the fallback is held, because forecasts are unreliable or the budget is spent, else 0."),
+		"1 while the pool holds its fallback, because forecasts are unreliable or the budget is spent, otherwise 0."),
 }
 
 //nolint:gochecknoglobals // A constant.
-var budgetDesc = newDesc("budget_gpu_seconds", "GPU-seconds that may stand idle in a day (UTC).")
+var budgetDesc = newDesc("budget_gpu_seconds", "GPU-seconds that the chunks of the pool can be idle in a day (UTC).")
 
 // secondsPerHour converts GPU-hours to GPU-seconds.
 const secondsPerHour = 3600

@@ -31,8 +31,10 @@ type Scale struct {
 func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired) (Actual, error) {
 	ref := pool.Spec.Actuator.Scale.TargetRef
 	if len(pool.Spec.CapacityTypes) > 1 {
-		return Actual{}, problem(v1alpha1.PoolReasonCapacityTypesNotSupported,
-			"a scale has one number of replicas: remove spec.capacityTypes, or use another actuator")
+		return Actual{}, problem(
+			v1alpha1.PoolReasonCapacityTypesNotSupported,
+			"the scale actuator can only set one number of replicas: remove spec.capacityTypes, or use another actuator",
+		)
 	}
 	before := pool.Status.ScaleBefore
 	if before != nil && before.TargetRef != ref {
@@ -57,8 +59,8 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired)
 		return Actual{}, err
 	}
 	if lostScale(pool) {
-		const text = "the pool was restored without its status, so it is unknown how many replicas %s had before the pool " +
-			"set them: set the %d that it has to the number to restore later, then remove the annotation %s from the pool"
+		const text = "the pool was restored without its status, so Forewarm does not know how many replicas %s had before the " +
+			"pool changed them: scale it from %d replicas to that number, then remove the annotation %s from the pool"
 		return Actual{}, problem(
 			v1alpha1.PoolReasonScaleBeforeUnknown,
 			text,
@@ -151,7 +153,8 @@ func (s *Scale) unmade(pool *v1alpha1.WarmPool, scale *autoscalingv1.Scale) stri
 		s.now().Sub(ready.LastTransitionTime.Time) < pendingTimeoutOf(pool) {
 		return ""
 	}
-	const text = "%s has %d of %d replicas, and the pool waits for more since %s: check that its controller runs, and its events"
+	const text = "%s has %d of %d replicas, and the pool has been waiting for the others since %s: check that the controller of " +
+		"the target runs, and check its events"
 	return fmt.Sprintf(text, refOf(pool.Spec.Actuator.Scale.TargetRef), made, want,
 		ready.LastTransitionTime.UTC().Format("15:04 MST"))
 }

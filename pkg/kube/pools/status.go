@@ -144,7 +144,8 @@ func (s *poolReport) readyCondition(actuated metav1.Condition) metav1.Condition 
 		return newCondition(v1alpha1.PoolConditionReady, false, actuated.Reason, actuated.Message)
 	case state == v1alpha1.PoolReasonRecommending:
 		return newCondition(v1alpha1.PoolConditionReady, false, state, fmt.Sprintf(
-			"mode Recommend holds nothing; Enforce would hold %d chunks: %s", s.plan.Want, s.plan.Message))
+			"the pool holds nothing in mode Recommend; in mode Enforce it would hold %d chunks: %s", s.plan.Want,
+			s.plan.Message))
 	}
 	return newCondition(v1alpha1.PoolConditionReady, s.plan.State == warmpool.Ready, state, s.plan.Message)
 }
@@ -167,7 +168,7 @@ func (s *poolReport) membersCondition() metav1.Condition {
 func (s *poolReport) reliableCondition() metav1.Condition {
 	if len(s.members.unreliable) > 0 {
 		return newCondition(v1alpha1.PoolConditionForecastsReliable, false, v1alpha1.PoolReasonUnreliable, fmt.Sprintf(
-			"%s; until this changes, at least the fallback of %d is held and nothing is released",
+			"%s; until this changes, the pool holds at least its fallback of %d chunks and releases nothing",
 			joinFirst(s.members.unreliable), s.Resolved.Pool.Fallback))
 	}
 	return newCondition(v1alpha1.PoolConditionForecastsReliable, true, v1alpha1.PoolReasonReliable,
@@ -175,12 +176,14 @@ func (s *poolReport) reliableCondition() metav1.Condition {
 }
 
 func (s *poolReport) budgetCondition() metav1.Condition {
-	spent := fmt.Sprintf("%s of %s stood idle today (UTC)", formatGPUHours(s.plan.Idle),
+	spent := fmt.Sprintf("%s of %s were idle today (UTC)", formatGPUHours(s.plan.Idle),
 		formatGPUHours(s.Resolved.Pool.Budget))
 	if s.plan.State == warmpool.OverBudget {
 		return newCondition(v1alpha1.PoolConditionWithinBudget, false, v1alpha1.PoolReasonBudgetSpent, fmt.Sprintf(
-			"%s: at most the fallback of %d is held until tomorrow; raise spec.budget, or lower spec.quantile",
-			spent, s.Resolved.Pool.Fallback))
+			"%s: the pool holds at most its fallback of %d chunks until tomorrow; raise spec.budget, or lower spec.quantile",
+			spent,
+			s.Resolved.Pool.Fallback,
+		))
 	}
 	return newCondition(v1alpha1.PoolConditionWithinBudget, true, v1alpha1.PoolReasonWithinBudget, spent)
 }
@@ -196,15 +199,15 @@ func (s *poolReport) actuatedCondition() metav1.Condition {
 		return newCondition(v1alpha1.PoolConditionActuated, false, v1alpha1.PoolReasonBlocked, s.held.Warning)
 	}
 	return newCondition(v1alpha1.PoolConditionActuated, true, v1alpha1.PoolReasonHeld,
-		fmt.Sprintf("%d chunks are requested by the actuator %s",
-			s.capacity().Held, cmp.Or(string(s.Resolved.Actuator), "the actuator")))
+		fmt.Sprintf("%d chunks are requested through the actuator %s",
+			s.capacity().Held, cmp.Or(string(s.Resolved.Actuator), "of the pool")))
 }
 
 // invalidStatus returns the status of an invalid pool. What it holds stays.
 func invalidStatus(p *Pool, now time.Time) *v1alpha1.WarmPoolStatus {
 	message := p.Problem
 	if p.mayHold() {
-		message += "; what the pool holds stays until the object is corrected"
+		message += "; the pool keeps what it holds until the object is corrected"
 	}
 	return errorStatus(p, now, v1alpha1.PoolReasonInvalid, v1alpha1.PoolReasonInvalid, message)
 }

@@ -149,8 +149,13 @@ func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	after, err := c.Pools.Mark(ctx, v.Pool, holds)
 	switch {
 	case apierrors.IsForbidden(err):
-		return problem(v1alpha1.PoolReasonForbidden, "mode %s needs more rights: apply deploy/warm-pools, set "+
-			"warmPools.enforce in the chart, or check the admission policies: %s", v1alpha1.PoolEnforce, err)
+		return problem(
+			v1alpha1.PoolReasonForbidden,
+			"Forewarm lacks permissions for mode %s: apply deploy/warm-pools, set "+
+				"warmPools.enforce in the chart, or check the admission policies: %s",
+			v1alpha1.PoolEnforce,
+			err,
+		)
 	case err != nil:
 		return fmt.Errorf("mark what the pool holds: %w", err)
 	}
@@ -172,9 +177,9 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 		c.recordError(v, err, now)
 		return fmt.Errorf("release what the pool holds: %w", err)
 	}
-	message := "released what the pool held"
+	message := "The pool released everything that it held"
 	if lostScale(v.WarmPool) {
-		message = "the scale that the pool had set stays as it is: the number before is unknown"
+		message = "The pool left the replicas of its target unchanged, because it does not know how many there were before"
 	}
 	if err := c.mark(ctx, v, false); err != nil {
 		if writes.IsStale(err) {
@@ -196,13 +201,13 @@ const (
 	yieldEvery = 10 * yieldTime
 )
 
-// yield lowers what placeholder pods hold by what the members' replicas wait for, where the scheduler does not preempt: the
-// pool would keep from its members what it holds for them. A Deployment that shrinks deletes pending pods first, so these
-// are subtracted too.
+// yield lowers the number of placeholder pods by the chunks that the members' replicas wait for, if the scheduler does not preempt
+// placeholders. Otherwise the pool would withhold the capacity that it holds for its members. A Deployment that shrinks deletes pending
+// pods first, so these are subtracted too.
 //
-// Whether it preempts may not show in the template: a DeviceClass can stand for nvidia.com/gpu. So replicas that wait at
-// two steps beside a full pool count as well. As many that wait for longer than yieldTime wait for something else: the pool
-// gives up nothing for them, but for that time in every yieldEvery.
+// The template does not always show whether the scheduler preempts: a DeviceClass can represent nvidia.com/gpu. So the pool also yields
+// if replicas wait at two steps in a row although the pool is full. If the same replicas wait for longer than yieldTime, they wait for
+// something else. The pool then yields to them only for yieldTime in every yieldEvery.
 func (v *poolStep) yield(now time.Time, want Desired, members []warmpool.Member) Desired {
 	c, waiting, before := v.capacity(), 0.0, v.waiting
 	for _, m := range members {

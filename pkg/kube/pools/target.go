@@ -42,8 +42,8 @@ func (s *Scale) target(ctx context.Context, namespace string, ref v1alpha1.Targe
 	switch {
 	case meta.IsNoMatchError(err):
 		s.mapper.Reset() // The cached kinds may be older than this one.
-		return nil, problem(v1alpha1.PoolReasonTargetNotFound, "the cluster has no kind %s of %s",
-			ref.Kind, ref.APIVersion)
+		return nil, problem(v1alpha1.PoolReasonTargetNotFound, "the cluster has no kind %s in %s: correct "+
+			"spec.actuator.scale.targetRef", ref.Kind, ref.APIVersion)
 	case err != nil:
 		return nil, fmt.Errorf("look for the kind %s: %w", ref.Kind, err)
 	case mapping.Scope.Name() == meta.RESTScopeNameNamespace:
@@ -53,26 +53,34 @@ func (s *Scale) target(ctx context.Context, namespace string, ref v1alpha1.Targe
 	return &scaleTarget{TargetRef: ref, client: client}, checkGranted(ctx, client, namespace, ref)
 }
 
-// checkGranted returns a Problem where a cluster-scoped target does not name a namespace. Its scale does not have its annotations.
+// checkGranted returns a Problem if the annotation of a cluster-scoped target does not contain a namespace. It reads the target
+// itself, because a scale does not have the annotations of its object.
 func checkGranted(
 	ctx context.Context, client dynamic.ResourceInterface, namespace string, ref v1alpha1.TargetRef,
 ) error {
-	const leaves = "%s is cluster-scoped, and %s, so the pool leaves its replicas as they are: "
+	const leaves = "%s is cluster-scoped, and %s, so the pool does not change its replicas: "
 	object, err := client.Get(ctx, ref.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return problem(v1alpha1.PoolReasonTargetNotFound, "%s does not exist", refOf(ref))
 	case apierrors.IsForbidden(err):
 		return problem(v1alpha1.PoolReasonForbidden,
-			leaves+"grant get on it to Forewarm's service account by a ClusterRole, "+
-				"next to patch on its scale (docs/warm-pools.md)",
-			refOf(ref), "Forewarm may not read which namespace may scale it")
+			leaves+"grant get on it to Forewarm's service account with a ClusterRole, "+
+				"in addition to patch on its scale (docs/warm-pools.md)",
+			refOf(ref), "Forewarm is not allowed to read which namespace may scale it")
 	case err != nil:
 		return fmt.Errorf("read %s: %w", refOf(ref), err)
 	case object.GetAnnotations()[ScaledByAnnotation] != namespace:
-		return problem(v1alpha1.PoolReasonTargetNotGranted,
-			leaves+"its operator sets its annotation %s to %s, or name a target in the pool's namespace",
-			refOf(ref), "does not name the namespace "+namespace, ScaledByAnnotation, namespace)
+		return problem(
+			v1alpha1.PoolReasonTargetNotGranted,
+			leaves+"ask its operator to set its annotation %s to %s, or use a target in the pool's namespace",
+			refOf(
+				ref,
+			),
+			"does not allow pools of the namespace "+namespace+" to scale it",
+			ScaledByAnnotation,
+			namespace,
+		)
 	}
 	return nil
 }
@@ -121,12 +129,12 @@ func (t *scaleTarget) scaleError(doing string, err error) error {
 		if t.namespace == "" {
 			role = "a ClusterRole"
 		}
-		const text = "cannot set the scale of %s: grant patch on it to Forewarm's service account by %s " +
-			"(deploy/ does not grant it, because it would be the right to scale everything)"
+		const text = "Forewarm is not allowed to set the scale of %s: grant patch on the scale to Forewarm's service account " +
+			"with %s (deploy/ does not grant it, because that would allow Forewarm to scale everything)"
 		return problem(v1alpha1.PoolReasonForbidden, text, t, role)
 	case apierrors.IsForbidden(err):
 		return problem(v1alpha1.PoolReasonForbidden,
-			"cannot read the scale of %s: apply deploy/default, or upgrade the chart", t)
+			"Forewarm is not allowed to read the scale of %s: apply deploy/default, or upgrade the chart", t)
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return problem(v1alpha1.PoolReasonRejected, "cannot %s the scale of %s: %s", doing, t, errorLine(err))
 	}
@@ -174,9 +182,14 @@ func (s *Scale) referring(
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case apierrors.IsForbidden(err):
-		return nil, problem(v1alpha1.PoolReasonForbidden,
-			"cannot list %ss in %s, so it is unknown whether %s serves: apply deploy/default, or upgrade the chart",
-			k.kind, target.where(), target)
+		return nil, problem(
+			v1alpha1.PoolReasonForbidden,
+			"Forewarm is not allowed to list %ss in %s, so it does not know whether %s serves demand: apply deploy/default, "+
+				"or upgrade the chart",
+			k.kind,
+			target.where(),
+			target,
+		)
 	case err != nil:
 		return nil, fmt.Errorf("list %ss in %s: %w", k.kind, target.where(), err)
 	}
@@ -196,9 +209,13 @@ func (s *Scale) checkServing(ctx context.Context, namespace string, target *scal
 			if other := all[0].GetNamespace(); other != namespace {
 				name = fmt.Sprintf("a %s in the namespace %s", k.kind, other)
 			}
-			return problem(v1alpha1.PoolReasonTargetServes,
-				"%s serves, because %s refers to it. A pool never scales what serves: name a target of the pool's own",
-				target, name)
+			return problem(
+				v1alpha1.PoolReasonTargetServes,
+				"%s serves demand, because %s refers to it, and a pool never scales such a workload: use a target that "+
+					"only the pool scales",
+				target,
+				name,
+			)
 		}
 	}
 	return nil
@@ -238,8 +255,12 @@ func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, tar
 	}
 	for i := range all {
 		if informer.CompareAge[metav1.Object](&all[i], pool) < 0 {
-			return problem(v1alpha1.PoolReasonTargetOfOlderPool, "the older pool %s scales %s: name another target",
-				all[i].GetName(), target)
+			return problem(
+				v1alpha1.PoolReasonTargetOfOlderPool,
+				"the older pool %s already scales %s: use another target",
+				all[i].GetName(),
+				target,
+			)
 		}
 	}
 	before := pool.Status.ScaleBefore
@@ -249,8 +270,8 @@ func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, tar
 	return s.checkRestored(ctx, pool, target)
 }
 
-// checkRestored returns a Problem where a pool of any namespace has set a cluster-scoped target and not restored it, because the
-// target names another namespace since. A pool that was never allowed to set it is in no one's way.
+// checkRestored returns a Problem if a pool of any namespace has set a cluster-scoped target and not restored it, because the
+// target's annotation was changed to another namespace. Pools that were never allowed to set it do not matter.
 func (s *Scale) checkRestored(ctx context.Context, pool *v1alpha1.WarmPool, target *scaleTarget) error {
 	all, err := s.referring(ctx, poolsBy("status", "scaleBefore", "targetRef"), target.namespace, target)
 	if err != nil {
@@ -259,8 +280,8 @@ func (s *Scale) checkRestored(ctx context.Context, pool *v1alpha1.WarmPool, targ
 	for i := range all {
 		if other := all[i].GetNamespace(); other != pool.Namespace {
 			return problem(v1alpha1.PoolReasonTargetOfOlderPool,
-				"a pool in the namespace %s has set %s and not restored it: "+
-					"delete that pool while the target's annotation %s names its namespace",
+				"a pool in the namespace %s has set the replicas of %s and has not restored them: "+
+					"delete that pool while the target's annotation %s still contains the namespace of that pool",
 				other, target, ScaledByAnnotation)
 		}
 	}

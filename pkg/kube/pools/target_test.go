@@ -183,7 +183,7 @@ func testClusterScoped(t *testing.T, s *poolScene) {
 		`[{"op": "add", "path": "/rules/-",
 		"value": {"apiGroups": ["karpenter.example"], "resources": ["nodepools"], "resourceNames": ["gpu"], "verbs": ["get"]}}]`,
 	)
-	n.says("evil", "TargetNotGranted", "sets its annotation forewarm.dev/scaled-by-namespace to evil")
+	n.says("evil", "TargetNotGranted", "set its annotation forewarm.dev/scaled-by-namespace to evil")
 	n.has("3")
 	if marks := n.MustKubectl(t, "", "get", "warmpool", "nodes", "-n", "evil", "-o",
 		"jsonpath={.metadata.finalizers}{.status.scaleBefore}"); marks != "" {
@@ -195,12 +195,16 @@ func testClusterScoped(t *testing.T, s *poolScene) {
 	n.pool("victim", "", 5)
 	n.says("victim", "Held", "5 chunks")
 	n.has("5")
-	n.says("evil", "TargetNotGranted", "does not name the namespace evil")
+	n.says("evil", "TargetNotGranted", "does not allow pools of the namespace evil")
 
 	// The target names another namespace while the first has set it: it stays as it is, until the first has restored it.
 	n.granted("evil")
-	n.says("victim", "TargetNotGranted", "leaves its replicas as they are")
-	n.says("evil", "TargetOfOlderPool", "a pool in the namespace victim has set NodePool/gpu and not restored it")
+	n.says("victim", "TargetNotGranted", "does not change its replicas")
+	n.says(
+		"evil",
+		"TargetOfOlderPool",
+		"a pool in the namespace victim has set the replicas of NodePool/gpu and has not restored them",
+	)
 	n.has("5")
 	n.MustKubectl(t, "", "delete", "warmpool", "nodes", "-n", "victim", "--wait=false")
 	n.has("5")
@@ -221,7 +225,7 @@ func testRestored(t *testing.T, s *poolScene) {
 	n.MustKubectl(t, "", "scale", "nodepool", "gpu", "--replicas=500")
 	n.pool("evil", marks, 400)
 	s.begin()
-	n.says("evil", "ScaleBeforeUnknown", "set the 500 that it has to the number to restore later")
+	n.says("evil", "ScaleBeforeUnknown", "scale it from 500 replicas to that number")
 	n.has("500")
 	n.MustKubectl(t, "", "delete", "warmpool", "nodes", "-n", "evil", "--timeout=20s")
 	n.has("500")

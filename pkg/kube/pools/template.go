@@ -175,7 +175,7 @@ type rewriter struct {
 	own       map[string]string
 }
 
-// rewrite turns terms into those of placeholder pods. keep: terms about the template's pods stay beside the new ones.
+// rewrite turns terms into terms about placeholder pods. With keep, the terms about the template's own pods are kept as well.
 func (r rewriter) rewrite(required *[]corev1.PodAffinityTerm, preferred *[]corev1.WeightedPodAffinityTerm, keep bool) {
 	var terms []corev1.PodAffinityTerm
 	for _, term := range *required {

@@ -202,7 +202,7 @@ func testRights(t *testing.T, c *apiservertest.Cluster) {
 	createDatabase(t, c)
 	watch, _ := follow(t, c.User(t, "newcomer"), database)
 	expect(t, watch, database,
-		"cannot read the scale of StatefulSet.apps/db: apply deploy/default, or upgrade the chart")
+		"Forewarm is not allowed to read the scale of StatefulSet.apps/db: apply deploy/default, or upgrade the chart")
 	grant := func(name, verbs, resources string) {
 		t.Helper()
 		c.MustKubectl(t, "", "create", "role", name, "--verb="+verbs, "--resource="+resources)
@@ -210,7 +210,12 @@ func testRights(t *testing.T, c *apiservertest.Cluster) {
 		t.Cleanup(func() { c.MustKubectl(t, "", "delete", "role,rolebinding", name) })
 	}
 	grant("scales", "get", "statefulsets.apps/scale")
-	expect(t, watch, database, "cannot list pods in default: apply deploy/default, or upgrade the chart")
+	expect(
+		t,
+		watch,
+		database,
+		"Forewarm is not allowed to list pods in default: apply deploy/default, or upgrade the chart",
+	)
 	grant("pods", "list,watch", "pods")
 	expect(t, watch, database, "")
 }

@@ -66,7 +66,10 @@ func (f *follower) problem() string {
 	case f.err != nil:
 		return f.err.Text
 	case f.pods == nil:
-		return fmt.Sprintf("the pods of at most %d namespaces are watched", f.watch.config.MaxNamespaces)
+		return fmt.Sprintf(
+			"Forewarm does not watch the pods of this namespace, because it watches at most %d namespaces",
+			f.watch.config.MaxNamespaces,
+		)
 	}
 	if problem := f.pods.Problem(); problem != nil {
 		return problem.Text
@@ -169,7 +172,7 @@ func (f *follower) scaleOutdated() bool {
 	return f.known() && len(f.living) == 0 && !f.scaleRead
 }
 
-// listed: the pods of the namespace were listed again. What the scale says beside them is to be read.
+// listed is called when the pods of the namespace were listed again. The scale must then be read again, too.
 func (f *follower) listed() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -77,13 +77,13 @@ func scaleError(w leadtime.Workload, err error) (problem *informer.ReadError, au
 	text := "cannot read the scale of " + w.Ref() + ", retrying"
 	switch {
 	case meta.IsNoMatchError(err):
-		text, authors = fmt.Sprintf("the cluster has no kind %s of %s", w.Kind, w.APIVersion), true
+		text, authors = fmt.Sprintf("the cluster has no kind %s in %s", w.Kind, w.APIVersion), true
 	case apierrors.IsNotFound(err):
 		text, authors = w.Ref()+" does not exist, or has no scale subresource", true
 	case errors.Is(err, errSelector):
 		text, authors = "the scale of "+w.Ref()+" selects no pods", true
 	case apierrors.IsForbidden(err):
-		text = "cannot read the scale of " + w.Ref() + ": apply deploy/default, or upgrade the chart"
+		text = "Forewarm is not allowed to read the scale of " + w.Ref() + ": apply deploy/default, or upgrade the chart"
 	}
 	return &informer.ReadError{Text: text, Cause: err}, authors
 }

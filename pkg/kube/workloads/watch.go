@@ -79,18 +79,18 @@ func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload,
 	brief.Timeout = requestTimeout
 	asking, err := discovery.NewDiscoveryClientForConfig(brief)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the kinds of workloads: %w", err)
+		return nil, fmt.Errorf("create a client for the kinds of workloads: %w", err)
 	}
 	scales, err := dynamic.NewForConfig(brief)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the scale of workloads: %w", err)
+		return nil, fmt.Errorf("create a client for the scale of workloads: %w", err)
 	}
 	// Pods are large, and cheaper to decode in this format.
 	own.ContentType = "application/vnd.kubernetes.protobuf"
 	own.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	pods, err := kubernetes.NewForConfig(own)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for pods: %w", err)
+		return nil, fmt.Errorf("create a client for pods: %w", err)
 	}
 	return &Watch{
 		config: config, wanted: wanted, log: log, scales: scales, pods: pods,
@@ -165,9 +165,14 @@ func (w *Watch) syncNamespaces(ctx context.Context, running *sync.WaitGroup, nam
 		names = names[:w.config.MaxNamespaces]
 		if !w.logged["many"] {
 			w.logged["many"] = true
-			w.log.WarnContext(ctx,
-				"too many namespaces: in some the starts of pods are not measured, and scaling to zero is seen late",
-				"namespaces", many, "watched", len(names))
+			w.log.WarnContext(
+				ctx,
+				"too many namespaces: in some of them, Forewarm does not measure the starts of pods and notices scaling to zero late",
+				"namespaces",
+				many,
+				"watched",
+				len(names),
+			)
 		}
 	}
 	for name, n := range w.namespaces {
@@ -232,7 +237,7 @@ func (w *Watch) UnplacedSince(workload leadtime.Workload, at time.Time) int {
 }
 
 // Listing is the problem of a workload whose pods have not been listed yet, without an error.
-const Listing = "the pods are being listed"
+const Listing = "Forewarm is still listing the pods"
 
 // Problem returns why the pods of a workload are not watched; empty where they are.
 func (w *Watch) Problem(workload leadtime.Workload) string {

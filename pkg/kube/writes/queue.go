@@ -221,12 +221,12 @@ func (q *Queue) tell(ctx context.Context, r *record, object Object, now time.Tim
 	}
 	r.cause = cause
 	q.log.WarnContext(ctx,
-		"the API server refuses the status of an object, which is tried again after pauses of up to "+
+		"the API server refuses the status of an object, and Forewarm tries again after pauses of up to "+
 			"five minutes: correct the object, or the policy that refuses it",
 		"kind", q.kind, "object", object.GetNamespace()+"/"+object.GetName(), "error", err)
 	if q.events != nil {
 		q.events.Event(object, corev1.EventTypeWarning, reasonRefused,
-			v1alpha1.ClipEvent("the API server refuses the status, which is as it was: "+err.Error()))
+			v1alpha1.ClipEvent("the API server refuses the new status, so the status is outdated: "+err.Error()))
 	}
 }
 
@@ -236,8 +236,8 @@ var _ prometheus.Collector = (*Queue)(nil)
 func newDesc(kind string) *prometheus.Desc {
 	return prometheus.NewDesc(
 		"forewarm_status_refused_objects",
-		"Objects whose status the API server refused at the last attempt: the object is too large, or an admission policy refuses it. "+
-			"Only the leader has this metric. Absent for namespaces without such objects.",
+		"Objects whose status the API server refused at the last attempt, because the object is too large or an admission policy refuses "+
+			"it. Only the leader has this metric. Absent for namespaces without such objects.",
 		[]string{"namespace"},
 		prometheus.Labels{"kind": kind},
 	)

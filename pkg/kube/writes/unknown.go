@@ -21,9 +21,9 @@ const (
 
 // Reasons of the condition SpecKnown.
 const (
-	// ReasonFieldsDropped (False): the object was written with fields that it does not have any more. The CustomResourceDefinition in the
-	// cluster is older than the object, or was. The API server hides such a field, and deletes it with the next write to the object,
-	// also with one to its status.
+	// ReasonFieldsDropped (False): the object was written with fields that it no longer has, because the CustomResourceDefinition in the
+	// cluster is or was older than the object. The API server hides such a field, and deletes it with the next write to the object or to
+	// its status.
 	//
 	// Fix: upgrade the CustomResourceDefinitions, and apply the object again. See docs/upgrades.md#roll-back.
 	ReasonFieldsDropped = "FieldsDropped"
@@ -42,13 +42,15 @@ func CheckSpec(object *unstructured.Unstructured, typed any) *metav1.Condition {
 	out := metav1.Condition{Type: ConditionSpec, Status: metav1.ConditionFalse}
 	if lost := lostFields(object); len(lost) > 0 {
 		out.Reason, out.Message = ReasonFieldsDropped, fmt.Sprintf(
-			"the object was written with %s, which the cluster's CustomResourceDefinition does not have, or did not "+
-				"have for a while: upgrade the chart, and apply the object again", FirstOf(lost))
+			"the object was written with %s, which the API server dropped because the CustomResourceDefinition in the cluster is or "+
+				"was too old: upgrade the chart, and apply the object again",
+			FirstOf(lost),
+		)
 		return &out
 	}
 	if unknown := unknownFields(object, typed); len(unknown) > 0 {
 		out.Reason, out.Message = ReasonFieldsUnknown, fmt.Sprintf(
-			"this version of Forewarm does not know %s, and ignores it: upgrade Forewarm, or remove it",
+			"this version of Forewarm does not know %s, and ignores it: upgrade Forewarm, or remove it from the object",
 			FirstOf(unknown))
 		return &out
 	}

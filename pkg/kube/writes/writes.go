@@ -1,7 +1,8 @@
-// Package writes decides what an error of a write to the API server affects: the one object, or all of them.
+// Package writes sends the status of objects to the API server. It decides whether an error affects a single object or all of them.
 //
-// An object that the API server refuses is tried again after a pause that grows. It takes a small share of the writes, so that the objects
-// of one namespace do not delay those of another. Only an API server that does not answer, or refuses everything, ends a step.
+// If the API server refuses an object, Forewarm tries again after a growing pause. Such objects get a small share of the writes, so that
+// the objects of one namespace do not delay the objects of another. A step ends early only if the API server does not answer or refuses
+// everything.
 package writes
 
 import (

@@ -48,39 +48,40 @@ func schema_pkg_api_inspect_v1alpha1_Account(ref common.ReferenceCallback) commo
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Account is the lateness of a demand and what was paid for it.",
+				Description: "Account says how much demand was late, and how many replica-hours were used.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent without demand.",
+							Description: "Late is the share of the demand that waited longer than the objective allows. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"badHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BadHours is how many hours were bad, and BadDemand the share of the demand that arrived in them. Absent before an hour is known.",
+							Description: "BadHours is the number of bad hours. Absent until an hour is known.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"badDemand": {
 						SchemaProps: spec.SchemaProps{
-							Type:   []string{"number"},
-							Format: "double",
+							Description: "BadDemand is the share of the demand that arrived in bad hours. Absent until an hour is known.",
+							Type:        []string{"number"},
+							Format:      "double",
 						},
 					},
 					"replicaHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ReplicaHours that were paid for. Absent until known.",
+							Description: "ReplicaHours is how many replica-hours were used. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"relativeCost": {
 						SchemaProps: spec.SchemaProps{
-							Description: "RelativeCost is the replica-hours over those of the demand at full capacity: 1 is the least possible, 2 is half idle. Absent without demand.",
+							Description: "RelativeCost is the replica-hours, divided by the replica-hours that the demand needs at full capacity. 1 is the lowest possible value, and at 2 the replicas are idle half of the time. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -95,53 +96,54 @@ func schema_pkg_api_inspect_v1alpha1_Alternative(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Alternative is an HPA on the observed demand, and what it came to.",
+				Description: "Alternative is the result of an HPA on the observed demand.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent without demand.",
+							Description: "Late is the share of the demand that waited longer than the objective allows. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"badHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BadHours is how many hours were bad, and BadDemand the share of the demand that arrived in them. Absent before an hour is known.",
+							Description: "BadHours is the number of bad hours. Absent until an hour is known.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"badDemand": {
 						SchemaProps: spec.SchemaProps{
-							Type:   []string{"number"},
-							Format: "double",
+							Description: "BadDemand is the share of the demand that arrived in bad hours. Absent until an hour is known.",
+							Type:        []string{"number"},
+							Format:      "double",
 						},
 					},
 					"replicaHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ReplicaHours that were paid for. Absent until known.",
+							Description: "ReplicaHours is how many replica-hours were used. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"relativeCost": {
 						SchemaProps: spec.SchemaProps{
-							Description: "RelativeCost is the replica-hours over those of the demand at full capacity: 1 is the least possible, 2 is half idle. Absent without demand.",
+							Description: "RelativeCost is the replica-hours, divided by the replica-hours that the demand needs at full capacity. 1 is the lowest possible value, and at 2 the replicas are idle half of the time. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"target": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Target is the demand for each replica, in the demand's unit.",
+							Description: "Target is the demand for each replica, in the unit of the demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"assumed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Assumed is true where the target is 70% of what a replica sustains, because spec.scaling.before does not name it.",
+							Description: "Assumed is true if spec.scaling.before does not set a target. In that case, the target is 70% of what a replica sustains.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -156,12 +158,12 @@ func schema_pkg_api_inspect_v1alpha1_Autoscaler(ref common.ReferenceCallback) co
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Autoscaler is one that reads the value, and the headroom that it needs.",
+				Description: "Autoscaler is an autoscaler that reads the value, with the headroom that it needs.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name of the autoscaler, for example HorizontalPodAutoscaler/llama; spec.scaling where none reads the value.",
+							Description: "Name is the name of the autoscaler, for example HorizontalPodAutoscaler/llama. It is spec.scaling if no autoscaler reads the value.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -169,14 +171,14 @@ func schema_pkg_api_inspect_v1alpha1_Autoscaler(ref common.ReferenceCallback) co
 					},
 					"target": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Target is the demand that one replica sustains, in the demand's unit.",
+							Description: "Target is the demand that one replica sustains, in the unit of the demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"minReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "MinReplicas and MaxReplicas bound the replicas.",
+							Description: "MinReplicas is the lower limit for the number of replicas.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -184,21 +186,22 @@ func schema_pkg_api_inspect_v1alpha1_Autoscaler(ref common.ReferenceCallback) co
 					},
 					"maxReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Default: 0,
-							Type:    []string{"integer"},
-							Format:  "int32",
+							Description: "MaxReplicas is the upper limit for the number of replicas.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
 						},
 					},
 					"headroom": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Headroom is the headroom multiplier that it needs. Absent until known.",
+							Description: "Headroom is the headroom multiplier that this autoscaler needs. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"expectedLate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ExpectedLate is the share of the demand that is expected to be late with it. Absent until known.",
+							Description: "ExpectedLate is the share of the demand that is expected to be late with this headroom. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -210,7 +213,7 @@ func schema_pkg_api_inspect_v1alpha1_Autoscaler(ref common.ReferenceCallback) co
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Curve is what is expected at each headroom. Headroom is read from it.",
+							Description: "Curve lists the expected lateness and cost of different headrooms. Forewarm chooses the headroom from this list.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -239,13 +242,13 @@ func schema_pkg_api_inspect_v1alpha1_BadHour(ref common.ReferenceCallback) commo
 				Properties: map[string]spec.Schema{
 					"start": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Start of the hour.",
+							Description: "Start is when the hour began.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
 						},
 					},
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the hour's demand that was late, Demand the share of the demand of Over that arrived in the hour.",
+							Description: "Late is the share of this hour's demand that was late.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -253,14 +256,15 @@ func schema_pkg_api_inspect_v1alpha1_BadHour(ref common.ReferenceCallback) commo
 					},
 					"demand": {
 						SchemaProps: spec.SchemaProps{
-							Default: 0,
-							Type:    []string{"number"},
-							Format:  "double",
+							Description: "Demand is the share of the whole demand in over that arrived in this hour.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
 						},
 					},
 					"replayed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Replayed: forewarm did not serve in this hour, and this is what it would have done.",
+							Description: "Replayed is true if Forewarm did not serve in this hour, and late is a simulation of what would have happened.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -278,53 +282,53 @@ func schema_pkg_api_inspect_v1alpha1_Budget(ref common.ReferenceCallback) common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Budget is the lateness that an objective allows over a rolling period, as the simulated autoscaler on the served value spends it. Amounts are replica-hours of late demand.",
+				Description: "Budget is the lateness that an objective allows over a rolling period, and how much of it the simulated autoscaler on the served value has used up. Amounts are replica-hours of late demand.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"period": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Period of the budget.",
+							Description: "Period is the length of the budget's period.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
 					"allowed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Allowed is the objective times the demand of the period, or of what has passed of it. Absent until known.",
+							Description: "Allowed is how much demand can be late: the objective multiplied by the demand of the period, or of the part of it for which there is data. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"spent": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Spent is the demand that was late. Absent until known.",
+							Description: "Spent is how much demand was late. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"left": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Left is Allowed less Spent; negative if too much was late. Absent until known.",
+							Description: "Left is allowed minus spent. It is negative if too much demand was late. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"burnRate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BurnRate is the lateness of the last hour, as a multiple of the objective: at 1, the budget is spent at the end of the period. Absent without demand.",
+							Description: "BurnRate says how fast the budget was used up in the last hour: it is the lateness of that hour as a multiple of the objective. At a constant 1, the budget is used up exactly at the end of the period. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"burnRateSixHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BurnRateSixHours is the same for the last six hours. Absent without demand.",
+							Description: "BurnRateSixHours is the burn rate of the last six hours. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"targetLate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "TargetLate is the objective that the headroom is found for: tightened while the budget is overspent, relaxed while much of it is left. Absent until known.",
+							Description: "TargetLate is the objective that Forewarm currently uses to choose the headroom. It is stricter than the configured objective while the budget is overspent, and looser while much of the budget is left. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -342,12 +346,12 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Candidate is one model and how well it did on this series.",
+				Description: "Candidate is one model, and how well it did on this series.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name as a selector (model=…) writes it.",
+							Description: "Name is the name of the model in selectors (model=…).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -355,7 +359,7 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 					},
 					"title": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Title is the model in the field's words, for example ARIMA(1,1,1).",
+							Description: "Title is the usual name of the model in statistics, for example ARIMA(1,1,1).",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -369,35 +373,35 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 					},
 					"baseline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Baseline is true for a baseline: last value, running maximum, last season or last week.",
+							Description: "Baseline is true for a baseline: the last value, the running maximum, the last season or the last week.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"loss": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Loss is the trailing mean pinball loss at the served level. Absent until known.",
+							Description: "Loss is the mean recent pinball loss at the served level. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"skill": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Skill is 1 − loss/loss of the last value. Absent until known.",
+							Description: "Skill is 1 − (loss of the model / loss of the last value). Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"coverage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Coverage is the share of windows within the served quantile. Absent until known.",
+							Description: "Coverage is the share of windows within the served quantile. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"error": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Error says why the model does not take part.",
+							Description: "Error says why the model cannot be used.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -409,7 +413,7 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Windows are the calibrated distributions of the demand's maximum by horizon, ascending.",
+							Description: "Windows lists the calibrated distributions of the highest demand within each horizon, shortest horizon first.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -433,12 +437,12 @@ func schema_pkg_api_inspect_v1alpha1_CandidateCost(ref common.ReferenceCallback)
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "CandidateCost is what it would cost to meet the objective with a candidate.",
+				Description: "CandidateCost says what it would cost to meet the objective with one candidate.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name is regression, last-value, last-season, last-week or a model's.",
+							Description: "Name is regression, last-value, last-season, last-week or the name of a model.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -446,35 +450,35 @@ func schema_pkg_api_inspect_v1alpha1_CandidateCost(ref common.ReferenceCallback)
 					},
 					"selected": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Selected is true for the candidate that is served.",
+							Description: "Selected is true for the candidate that Forewarm currently uses.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"meetsObjective": {
 						SchemaProps: spec.SchemaProps{
-							Description: "MeetsObjective is whether the objective is met with it.",
+							Description: "MeetsObjective is true if the objective is met with this candidate.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"headroom": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Headroom is the headroom multiplier that it needs. Absent until known.",
+							Description: "Headroom is the headroom multiplier that this candidate needs. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that is expected to be late with it. Absent until known.",
+							Description: "Late is the share of the demand that is expected to be late with this candidate. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"relativeCost": {
 						SchemaProps: spec.SchemaProps{
-							Description: "RelativeCost is the replica-hours that it needs, over those of the demand. Absent until known.",
+							Description: "RelativeCost is the replica-hours that this candidate needs, divided by the replica-hours that the demand needs at full capacity. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -501,13 +505,13 @@ func schema_pkg_api_inspect_v1alpha1_Classification(ref common.ReferenceCallback
 					},
 					"to": {
 						SchemaProps: spec.SchemaProps{
-							Description: "To is the end of the last one.",
+							Description: "To is the end of the last sample of this kind.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
 						},
 					},
 					"kind": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Kind is Censored (the demand was at least the observed one) or Masked (it is unknown).",
+							Description: "Kind is Censored (the true demand was at least the observed demand) or Masked (the true demand is unknown).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -515,7 +519,7 @@ func schema_pkg_api_inspect_v1alpha1_Classification(ref common.ReferenceCallback
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Message is why.",
+							Description: "Message says why the samples were classified like this.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -523,7 +527,7 @@ func schema_pkg_api_inspect_v1alpha1_Classification(ref common.ReferenceCallback
 					},
 					"samples": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Samples of this kind in that time; the others count as they are.",
+							Description: "Samples is the number of samples of this kind in that time. The other samples in that time are used unchanged.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -542,12 +546,12 @@ func schema_pkg_api_inspect_v1alpha1_Comparison(ref common.ReferenceCallback) co
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Comparison is Forewarm compared with the HPA before at equal reliability: if that HPA misses the objective, with the target with which it is as reliable as Forewarm.",
+				Description: "Comparison compares Forewarm with the previous HPA at equal reliability. If that HPA misses the objective, Forewarm compares itself with the same HPA at a target that makes it as reliable as Forewarm.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"verdict": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verdict is \"saves\", \"no difference\" (within 2 %, or within the interval), \"costs more\", \"too late\" (Forewarm misses the objective) or \"too early\" (fewer than three days are known).",
+							Description: "Verdict is \"saves\", \"no difference\" (the difference is within 2 %, or within the interval), \"costs more\", \"too late\" (Forewarm misses the objective) or \"too early\" (less than three days of data).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -555,27 +559,28 @@ func schema_pkg_api_inspect_v1alpha1_Comparison(ref common.ReferenceCallback) co
 					},
 					"saved": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Saved is the share of the HPA's replica-hours that Forewarm saves; negative where it uses more. Absent until known.",
+							Description: "Saved is the share of the HPA's replica-hours that Forewarm saves. It is negative if Forewarm uses more. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"savedLow": {
 						SchemaProps: spec.SchemaProps{
-							Description: "SavedLow and SavedHigh are its 90 % interval, from leaving out each day in turn. Absent until known.",
+							Description: "SavedLow is the lower end of the 90 % confidence interval of saved. Forewarm calculates the interval by leaving out each day in turn. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"savedHigh": {
 						SchemaProps: spec.SchemaProps{
-							Type:   []string{"number"},
-							Format: "double",
+							Description: "SavedHigh is the upper end of this interval.",
+							Type:        []string{"number"},
+							Format:      "double",
 						},
 					},
 					"target": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Target of the HPA that is compared, for each replica. Retargeted: it is not the one of the HPA before, which misses the objective.",
+							Description: "Target is the target of the HPA in the comparison, for each replica.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -583,13 +588,14 @@ func schema_pkg_api_inspect_v1alpha1_Comparison(ref common.ReferenceCallback) co
 					},
 					"retargeted": {
 						SchemaProps: spec.SchemaProps{
-							Type:   []string{"boolean"},
-							Format: "",
+							Description: "Retargeted is true if this target differs from the target of the previous HPA, because that HPA misses the objective.",
+							Type:        []string{"boolean"},
+							Format:      "",
 						},
 					},
 					"details": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Details are the figures in sentences.",
+							Description: "Details explains the figures in sentences.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -611,7 +617,7 @@ func schema_pkg_api_inspect_v1alpha1_Condition(ref common.ReferenceCallback) com
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Type of the condition, for example Ready.",
+							Description: "Type is the type of the condition, for example Ready.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -627,7 +633,7 @@ func schema_pkg_api_inspect_v1alpha1_Condition(ref common.ReferenceCallback) com
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Reason in one word.",
+							Description: "Reason is the reason in one word.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -635,7 +641,7 @@ func schema_pkg_api_inspect_v1alpha1_Condition(ref common.ReferenceCallback) com
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Message in a sentence.",
+							Description: "Message explains the condition in a sentence.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -651,18 +657,18 @@ func schema_pkg_api_inspect_v1alpha1_Deferrable(ref common.ReferenceCallback) co
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Deferrable is the work that may wait until a deadline, as the first autoscaler does it with the value that forewarm serves.",
+				Description: "Deferrable says how the first autoscaler handles the work that can wait until a deadline, with the value that Forewarm serves.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"deadline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Deadline is how long it may wait.",
+							Description: "Deadline is how long the work can wait.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
 					"replicaHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ReplicaHours of work that arrived in the objective's period.",
+							Description: "ReplicaHours is how much work arrived in the objective's period, in replica-hours.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -670,14 +676,14 @@ func schema_pkg_api_inspect_v1alpha1_Deferrable(ref common.ReferenceCallback) co
 					},
 					"missed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Missed is the share of it that missed its deadline. Absent without work.",
+							Description: "Missed is the share of this work that missed its deadline. Absent without work.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"waiting": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Waiting is what waits now, in replica-hours.",
+							Description: "Waiting is how much work is waiting now, in replica-hours.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -685,7 +691,7 @@ func schema_pkg_api_inspect_v1alpha1_Deferrable(ref common.ReferenceCallback) co
 					},
 					"needed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Needed is the value that it asks for beside the demand. Absent where the demand's headroom leaves enough.",
+							Description: "Needed is the value that the work and the demand need together, so that the work meets its deadline. Absent while the demand's headroom leaves enough capacity for the work.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -703,12 +709,12 @@ func schema_pkg_api_inspect_v1alpha1_Event(ref common.ReferenceCallback) common.
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Event is the present or the next occurrence of an event.",
+				Description: "Event is the current or the next occurrence of an event.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name of the event.",
+							Description: "Name is the name of the event.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -716,19 +722,19 @@ func schema_pkg_api_inspect_v1alpha1_Event(ref common.ReferenceCallback) common.
 					},
 					"start": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Start of the occurrence.",
+							Description: "Start is when the occurrence begins.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
 						},
 					},
 					"end": {
 						SchemaProps: spec.SchemaProps{
-							Description: "End of the occurrence.",
+							Description: "End is when the occurrence ends.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
 						},
 					},
 					"known": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Known is what is known of the demand, in words.",
+							Description: "Known says in a sentence what is known about the demand.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -741,7 +747,7 @@ func schema_pkg_api_inspect_v1alpha1_Event(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Effects are what the last two occurrences came to, the newest last.",
+							Description: "Effects says what happened in the last two occurrences, oldest first.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -765,12 +771,12 @@ func schema_pkg_api_inspect_v1alpha1_EventEffect(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "EventEffect is what an occurrence of an event came to.",
+				Description: "EventEffect says what happened in one occurrence of an event.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"start": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Start of the occurrence.",
+							Description: "Start is when the occurrence began.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
 						},
 					},
@@ -783,7 +789,7 @@ func schema_pkg_api_inspect_v1alpha1_EventEffect(ref common.ReferenceCallback) c
 					},
 					"highest": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Highest demand. Absent without samples.",
+							Description: "Highest is the highest demand. Absent without samples.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -801,12 +807,12 @@ func schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref common.ReferenceCallback)
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "HeadroomPoint is what is expected at a headroom.",
+				Description: "HeadroomPoint is the expected lateness and cost of one headroom.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"headroom": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Headroom multiplier.",
+							Description: "Headroom is the headroom multiplier.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -814,14 +820,14 @@ func schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref common.ReferenceCallback)
 					},
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that is expected to be late. Absent until known.",
+							Description: "Late is the share of the demand that is expected to be late. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"relativeCost": {
 						SchemaProps: spec.SchemaProps{
-							Description: "RelativeCost is the replica-hours over those of the demand at full capacity. Absent until known.",
+							Description: "RelativeCost is the replica-hours, divided by the replica-hours that the demand needs at full capacity. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -837,12 +843,12 @@ func schema_pkg_api_inspect_v1alpha1_Hours(ref common.ReferenceCallback) common.
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Hours are how many hours were bad, and which.",
+				Description: "Hours says how many hours were bad, and which.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"judged": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Judged is how many hours are known well enough to be good or bad, Bad how many were bad.",
+							Description: "Judged is the number of hours for which there is enough data to say whether they were bad.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -850,14 +856,15 @@ func schema_pkg_api_inspect_v1alpha1_Hours(ref common.ReferenceCallback) common.
 					},
 					"bad": {
 						SchemaProps: spec.SchemaProps{
-							Default: 0,
-							Type:    []string{"integer"},
-							Format:  "int32",
+							Description: "Bad is the number of bad hours.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
 						},
 					},
 					"served": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Served is in how many hours forewarm served. The others are replayed: what forewarm would have served.",
+							Description: "Served is the number of hours in which Forewarm served a value. For the other hours, Forewarm simulates what it would have served.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -873,7 +880,7 @@ func schema_pkg_api_inspect_v1alpha1_Hours(ref common.ReferenceCallback) common.
 					},
 					"busyHour": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BusyHour is the share of the demand that arrives in a busy hour: one of ten hours has more.",
+							Description: "BusyHour is the share of the demand that arrives in a busy hour. One hour in ten has a larger share.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -885,7 +892,7 @@ func schema_pkg_api_inspect_v1alpha1_Hours(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Named are the bad hours with at least a tenth of the mean hour's demand, oldest first.",
+							Description: "Named lists the bad hours in which at least a tenth of an average hour's demand arrived, oldest first.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -909,25 +916,25 @@ func schema_pkg_api_inspect_v1alpha1_LeadTime(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "LeadTime is how long new capacity takes, and the source of that figure.",
+				Description: "LeadTime says how long new capacity takes, and where this figure comes from.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"duration": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Duration from \"more replicas\" to \"ready\".",
+							Description: "Duration is the time from \"more replicas\" to \"ready\".",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
 					"source": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Source of the duration.",
+							Description: "Source says where the duration comes from.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"warmPool": {
 						SchemaProps: spec.SchemaProps{
-							Description: "WarmPool is the pool on whose nodes the duration relies. Absent where none does.",
+							Description: "WarmPool is the pool whose nodes make this duration possible. Absent if there is no such pool.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -950,7 +957,7 @@ func schema_pkg_api_inspect_v1alpha1_Measured(ref common.ReferenceCallback) comm
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the requests that waited longer than the objective's wait, weighed by demand.",
+							Description: "Late is the share of the requests that waited longer than the objective allows, weighted by demand.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -958,7 +965,7 @@ func schema_pkg_api_inspect_v1alpha1_Measured(ref common.ReferenceCallback) comm
 					},
 					"known": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Known is how much of the budget's period it is about.",
+							Description: "Known is how much of the budget's period has measurements.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
@@ -975,39 +982,39 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Objective is whether an objective is met. Simulated autoscalers, each with pods and a queue, measure it on the observed demand: one scales by the value that forewarm serves, one by the observed demand. Costs are in replica-hours; multiply by the GPUs of a replica for GPU-hours.",
+				Description: "Objective says whether the objective is met. Forewarm measures this with simulated autoscalers on the observed demand, each with its own pods and queue. One scales on the value that Forewarm serves, and another one on the observed demand. Costs are in replica-hours. To get GPU-hours, multiply them by the number of GPUs of a replica.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the objective: the share of the demand that may wait longer than Wait. Absent with badHours and with a cost ratio.",
+							Description: "Late is the objective: the share of the demand that is allowed to wait longer than the time in wait. Absent with badHours and with a cost ratio.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"badHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BadHours is the objective by bad hours: the share of the demand that may arrive in UTC clock hours in which more than a tenth of the demand waits longer than Wait. Absent without such an objective. With it, the shares expected of a headroom or a candidate (expectedLate, and late in curve and candidates) are those of the demand in bad hours.",
+							Description: "BadHours is the objective in bad hours: the share of the demand that is allowed to arrive in UTC clock hours in which more than a tenth of the demand waits longer than the time in wait. Absent without such an objective. With badHours, expectedLate, and late in curve and candidates, are also shares of the demand in bad hours.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"costRatio": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than Wait. Absent with an objective.",
+							Description: "CostRatio is how many idle replica-hours cost as much as one replica-hour of demand that waits longer than the time in wait. Absent with an objective.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"wait": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Wait is the time beyond which demand counts as late.",
+							Description: "Wait is how long demand can wait before it counts as late.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
 					"verdict": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verdict in one word: Met (with a cost ratio: the cheapest headroom is served), Learning (there is too little history), Bounded (the value is cut to what history justifies), Overspent (more was late than the budget allows), AtMaxReplicas (so it was, as the autoscaler's maxReplicas is too low) or FasterThanLead (so it was, as bursts are faster than replicas start).",
+							Description: "Verdict says in one word whether the objective is met. Met: the objective is met or, with a cost ratio, Forewarm serves the cheapest headroom. Learning: there is too little history. Bounded: the served value is limited to what the history justifies. Overspent: more demand was late than the budget allows. AtMaxReplicas: the same, because maxReplicas of the autoscaler is too low. FasterThanLead: the same, because demand rises faster than replicas start.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1015,7 +1022,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Message is the verdict in a sentence, with its numbers.",
+							Description: "Message explains the verdict in a sentence with numbers.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1023,7 +1030,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"summary": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Summary compares the served value with the autoscaler before: lateness and replica-hours.",
+							Description: "Summary compares the served value with the previous autoscaler: lateness and replica-hours.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1031,35 +1038,35 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"candidate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Candidate whose forecast of the window peak is served.",
+							Description: "Candidate is the forecast method that Forewarm currently uses for the window peak.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"candidateReason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CandidateReason is why that candidate is selected.",
+							Description: "CandidateReason says why this candidate is selected.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"headroom": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Headroom is the headroom multiplier: what is served above the median of the window peak, as a multiple of its spread. Absent until known.",
+							Description: "Headroom is the headroom multiplier: how far the served value is above the median of the window peak, as a multiple of the spread of the window peak. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"expectedLate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ExpectedLate is the share of the demand that is expected to be late (with badHours: to arrive in bad hours) with that headroom. Absent until known.",
+							Description: "ExpectedLate is the share of the demand that is expected to be late with this headroom. With badHours it is the share that is expected to arrive in bad hours. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"headroomReason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "HeadroomReason compares that headroom with a smaller and a larger one.",
+							Description: "HeadroomReason compares this headroom with a smaller and a larger one.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1072,66 +1079,66 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"over": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Over is the time that Served and Observed are about: the budget's period, or what has passed of it.",
+							Description: "Over is the time that served and observed refer to: the budget's period, or the part of it for which there is data.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
 					"served": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Served is the result of the first autoscaler with the value that forewarm serves, or would serve in shadow mode.",
+							Description: "Served is the result of the first autoscaler with the value that Forewarm serves, or would serve in shadow mode.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Account{}.OpenAPIModelName()),
 						},
 					},
 					"hours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Hours are the bad hours of that time with the value that forewarm serves: UTC clock hours in which more than a tenth of the demand waited longer than Wait. Absent before an hour is known.",
+							Description: "Hours says which hours of this time were bad with the value that Forewarm serves. A bad hour is a UTC clock hour in which more than a tenth of the demand waited longer than the time in wait. Absent until an hour is known.",
 							Ref:         ref(Hours{}.OpenAPIModelName()),
 						},
 					},
 					"deferrable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Deferrable is the work that may wait, with the value that forewarm serves. Absent without any.",
+							Description: "Deferrable is the result for the work that can wait, with the value that Forewarm serves. Absent if there is no such work.",
 							Ref:         ref(Deferrable{}.OpenAPIModelName()),
 						},
 					},
 					"measured": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Measured is what users saw, by objective.measured. Absent without it, and until known.",
+							Description: "Measured is the lateness that users saw, according to the query in objective.measured of the spec. Absent without this field, and until it is known.",
 							Ref:         ref(Measured{}.OpenAPIModelName()),
 						},
 					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Observed is the result of an HPA with the same target on the observed demand.",
+							Description: "Observed is the result of an HPA with the same target that scales on the observed demand.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Account{}.OpenAPIModelName()),
 						},
 					},
 					"before": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Before is the result of an HPA on the observed demand as the workload had it before (spec.scaling.before).",
+							Description: "Before is the result of the HPA that scaled the workload before Forewarm did (spec.scaling.before), on the observed demand.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Alternative{}.OpenAPIModelName()),
 						},
 					},
 					"hindsight": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Hindsight is the result of the same HPA with the target that was the cheapest of that time while no more was late than the objective allows, or than with Served.",
+							Description: "Hindsight is the result of the same HPA with the best target in hindsight: the cheapest target with which no more demand was late than the objective allows, or than was late in served.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Alternative{}.OpenAPIModelName()),
 						},
 					},
 					"saved": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Saved is Before less Served; negative where Served takes more.",
+							Description: "Saved is before minus served. It is negative where served is higher.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Saving{}.OpenAPIModelName()),
 						},
 					},
 					"headline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Headline says in a sentence what Forewarm gains or loses compared with the HPA before, at equal reliability. Empty without demand.",
+							Description: "Headline says in one sentence what Forewarm gained or lost, compared with the previous HPA at equal reliability. Empty if there was no demand.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1139,13 +1146,13 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"comparison": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Comparison has the figures of the headline. Absent without demand.",
+							Description: "Comparison contains the figures behind the headline. Absent if there was no demand.",
 							Ref:         ref(Comparison{}.OpenAPIModelName()),
 						},
 					},
 					"race": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Replay is that comparison in its course. Absent in lists, and until known.",
+							Description: "Race shows how this comparison developed over time. Absent in lists, and until it is known.",
 							Ref:         ref(Replay{}.OpenAPIModelName()),
 						},
 					},
@@ -1156,7 +1163,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Autoscalers are those that read the value, each with the headroom that it needs. The largest is served.",
+							Description: "Autoscalers lists the autoscalers that read the value, each with the headroom that it needs. Forewarm serves the largest headroom.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1174,7 +1181,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Candidates are all that were tried, with what it would cost to meet the objective with each.",
+							Description: "Candidates lists all candidates that were tried, and what it would cost to meet the objective with each of them.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1198,7 +1205,7 @@ func schema_pkg_api_inspect_v1alpha1_Outlook(ref common.ReferenceCallback) commo
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Outlook is all that forewarm knows about one Forecast now. It has the Forecast's namespace and name, is read only, and is never stored. The sub-resource plot is an SVG of it, page an HTML page. The page outlooks/-/frontpage lists all of a namespace.",
+				Description: "Outlook is everything that Forewarm currently knows about one Forecast. It has the namespace and the name of the Forecast. It is read-only and never stored. The subresource plot is an SVG image of it, and the subresource page is an HTML page. The page outlooks/-/frontpage lists all Forecasts of a namespace.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1217,14 +1224,14 @@ func schema_pkg_api_inspect_v1alpha1_Outlook(ref common.ReferenceCallback) commo
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Standard object's metadata: the Forecast's namespace and name, and labels with the state and the model.",
+							Description: "Standard object's metadata: the namespace and the name of the Forecast, and labels with its state and its model.",
 							Default:     map[string]interface{}{},
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Status is all there is: an outlook has nothing to specify.",
+							Description: "Status is the outlook itself. There is no spec, because an outlook cannot be configured.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(OutlookStatus{}.OpenAPIModelName()),
 						},
@@ -1242,7 +1249,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookList(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "OutlookList is a list of outlooks, each in full, in order of namespace and name. Long lists come in parts (limit and continue), as kubectl asks for them.",
+				Description: "OutlookList is a list of complete outlooks, sorted by namespace and name. Long lists are split into parts (limit and continue), which kubectl requests one after another.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1267,7 +1274,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookList(ref common.ReferenceCallback) c
 					},
 					"items": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Items are the outlooks.",
+							Description: "Items lists the outlooks.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1291,12 +1298,12 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "OutlookStatus is the outlook itself. A number that is not known is left out; none is ever NaN or infinite.",
+				Description: "OutlookStatus is the outlook itself. Unknown numbers are left out. No number is ever NaN or infinite.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"state": {
 						SchemaProps: spec.SchemaProps{
-							Description: "State in one word: Ready, Warming, FallingBack (the newest samples are missing, the running maximum is served), Stale (the data is too old, nothing is served), Pending (no history has been read yet) or Invalid.",
+							Description: "State is the state of the Forecast in one word: Ready, Warming, FallingBack (the newest samples are missing, and the running maximum is served), Stale (the data is too old, and nothing is served), Pending (no history has been read yet) or Invalid.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1304,7 +1311,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Reason is why this value is served, or why none is, with the numbers.",
+							Description: "Reason says with numbers why this value is served, or why no value is served.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1320,7 +1327,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Conditions of the Forecast.",
+							Description: "Conditions lists the conditions of the Forecast.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1333,21 +1340,21 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Observed is the demand now: the mean of the last minute for a rate, the last sample for a gauge.",
+							Description: "Observed is the current demand: the mean of the last minute for a rate, and the last sample for a gauge.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"served": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Served is the value that the metrics APIs answer. Absent while nothing is served.",
+							Description: "Served is the value that the metrics APIs return. Absent while nothing is served.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"serve": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Serve is how the served value relates to the observed demand: Floor (the forecast, never below the observed), Forecast (the forecast as it is) or Shadow (the observed demand; the forecast is only recorded). It is Shadow while the Forecast is paused.",
+							Description: "Serve says how the served value relates to the observed demand: Floor (the forecast, but never less than the observed demand), Forecast (the forecast, even if it is lower) or Shadow (the observed demand, and the forecast is only recorded). It is Shadow while the Forecast is paused.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1355,42 +1362,42 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"unit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Unit of the demand, for example requests/s.",
+							Description: "Unit is the unit of the demand, for example requests/s.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"quantile": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Quantile of the window peak that is served. Absent with an objective or a cost ratio.",
+							Description: "Quantile is the quantile of the window peak that is served. Absent with an objective or a cost ratio.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of demand that may be late. Absent without such an objective.",
+							Description: "Late is the share of the demand that is allowed to be late. Absent without such an objective.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"badHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BadHours is the share of demand that may arrive in bad hours. Absent without such an objective.",
+							Description: "BadHours is the share of the demand that is allowed to arrive in bad hours. Absent without such an objective.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"costRatio": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CostRatio is how many idle replica-hours cost as much as a replica-hour of late demand. Absent without a cost ratio.",
+							Description: "CostRatio is how many idle replica-hours cost as much as one replica-hour of late demand. Absent without a cost ratio.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"window": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Window is how far the served value looks ahead: lead time (with an objective the median start), HPA sync, one step and the metric's lag.",
+							Description: "Window is how far the served value looks ahead: the lead time (with an objective the median start), plus the HPA's sync period, one step and the lag of the metric.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
@@ -1409,62 +1416,62 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"step": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Step is the grid of samples.",
+							Description: "Step is the time between two samples.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
 					"workload": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Workload is what the Forecast scales, for example Deployment/llama.",
+							Description: "Workload is the workload that the Forecast scales, for example Deployment/llama.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"model": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Model that is selected, by its name in selectors (model=…).",
+							Description: "Model is the model that is selected, under the name that selectors use (model=…).",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"pathModel": {
 						SchemaProps: spec.SchemaProps{
-							Description: "PathModel is the model that forecasts the path. It differs from Model where that forecasts only the window peak.",
+							Description: "PathModel is the model that forecasts the path. It differs from model if that model forecasts only the window peak.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"modelReason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ModelReason is why that model is selected.",
+							Description: "ModelReason says why this model is selected.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"skill": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Skill is 1 − loss/loss of the last value, by the loss that models are selected by (cost under an objective, else pinball loss): above 0 is better than a reactive rule. Absent until known.",
+							Description: "Skill compares the selected model with simply repeating the last value: 1 − (loss of the model / loss of the last value). Above 0, the model is better. The loss is the one that models are selected by: the cost with an objective, and otherwise the pinball loss. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"coverage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Coverage is the share of past windows whose peak was within the served quantile. Absent until known.",
+							Description: "Coverage is the share of past windows whose peak was within the served quantile. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"fallbacks": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Fallbacks counts the steps served by the fallback since forewarm started.",
+							Description: "Fallbacks is how many steps were served by the fallback since Forewarm started.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
 					},
 					"objective": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Objective is whether the objective is met. Absent without an objective that is calibrated; the condition Uncalibrated has the reason.",
+							Description: "Objective says whether the objective is met. Absent without an objective, and while the objective is not calibrated. In that case, the condition Uncalibrated has the reason.",
 							Ref:         ref(Objective{}.OpenAPIModelName()),
 						},
 					},
@@ -1475,7 +1482,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Candidates are all models with their scores, the selected one included.",
+							Description: "Candidates lists all models with their scores, including the selected one.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1493,7 +1500,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Path is the forecast step by step.",
+							Description: "Path is the forecast for each step ahead.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1511,7 +1518,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Day is the forecast of the next 24 hours, the mean of each. Absent in lists, and before a whole day is known.",
+							Description: "Day is the forecast of the mean demand in each of the next 24 hours. Absent in lists, and before a whole day of history is known.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1529,7 +1536,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Past are recent forecasts beside the actual window peaks, oldest first.",
+							Description: "Past lists recent forecasts next to the actual window peaks, oldest first.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1547,7 +1554,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Recent is the observed demand of the last day on a coarse grid, oldest first.",
+							Description: "Recent is the observed demand of the last day in coarse steps, oldest first.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1565,7 +1572,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Variants are the workloads that share the served value, the first one first. Absent where there is one workload.",
+							Description: "Variants lists the workloads that share the served value, beginning with the targetRef. Absent if there is only one workload.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1583,7 +1590,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Events are what is known of the demand beforehand: those of the next two weeks, by their next occurrence, at most 32.",
+							Description: "Events lists the known events of the next two weeks, each with its next occurrence. At most 32.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1601,7 +1608,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Classifications are the times of that day at which the demand was not known from the samples alone, oldest first, the newest 64.",
+							Description: "Classifications lists the times in the last day at which the samples alone did not show the demand, oldest first. It contains the newest 64.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1625,25 +1632,25 @@ func schema_pkg_api_inspect_v1alpha1_PastForecast(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PastForecast is a value that was served and the actual peak of the window after it.",
+				Description: "PastForecast is a value that was served, and the actual peak of the window after it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"time": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Time at which the value was served.",
+							Description: "Time is when the value was served.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
 						},
 					},
 					"forecast": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Forecast is the value that was served. Absent where none was.",
+							Description: "Forecast is the value that was served. Absent if no value was served.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"actual": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Actual is the window peak, or a lower bound of it where the demand was censored. Absent while the window is open, and where it has a gap.",
+							Description: "Actual is the window peak, or a lower bound of it if the demand was censored. Absent while the window is open, and if it has a gap.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1661,25 +1668,25 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PathStep is the demand at one step ahead: its quantiles are calibrated at the first step and widen as the errors of the model do.",
+				Description: "PathStep is the forecast demand at one step ahead. Its quantiles are calibrated at the first step, and widen as the errors of the model grow.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"time": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Time of the step.",
+							Description: "Time is the time of the step.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
 						},
 					},
 					"point": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Point is the mean. Absent where the model has none.",
+							Description: "Point is the mean. Absent if the model has no mean.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"quantiles": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Quantiles by level, for example \"0.95\".",
+							Description: "Quantiles maps levels, for example \"0.95\", to values.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -1694,7 +1701,7 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Replicas are those that are expected for the point: as many for each unit of demand as Forewarm's value took over the budget's period. Only of hours, and absent where that is not known.",
+							Description: "Replicas is the expected number of replicas for the point. It assumes as many replicas for each unit of demand as Forewarm's value used over the budget's period. Present only in day, and absent if it is not known.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1712,12 +1719,12 @@ func schema_pkg_api_inspect_v1alpha1_Replay(ref common.ReferenceCallback) common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Replay is the course of the budget's period in intervals of equal length, the oldest first.",
+				Description: "Replay shows the budget's period in intervals of equal length, oldest first.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"start": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Start of the first interval.",
+							Description: "Start is when the first interval begins.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
 						},
 					},
@@ -1734,7 +1741,7 @@ func schema_pkg_api_inspect_v1alpha1_Replay(ref common.ReferenceCallback) common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Demand is the highest of each interval, in replicas at full capacity; -1 where it is unknown.",
+							Description: "Demand is the highest demand of each interval, in replicas at full capacity. -1 where it is unknown.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1748,14 +1755,14 @@ func schema_pkg_api_inspect_v1alpha1_Replay(ref common.ReferenceCallback) common
 					},
 					"before": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Before is the HPA as it was before.",
+							Description: "Before is the previous HPA.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(ReplayTrack{}.OpenAPIModelName()),
 						},
 					},
 					"forewarm": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Forewarm is the autoscaler with the value that forewarm serves, or would serve in shadow mode.",
+							Description: "Forewarm is the autoscaler with the value that Forewarm serves, or would serve in shadow mode.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(ReplayTrack{}.OpenAPIModelName()),
 						},
@@ -1767,7 +1774,7 @@ func schema_pkg_api_inspect_v1alpha1_Replay(ref common.ReferenceCallback) common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Actual are the replicas that were ready in the cluster at the beginning of each interval; -1 where that is unknown. Absent where the source has no kube-state-metrics, or they cannot be counted.",
+							Description: "Actual is how many replicas were ready in the cluster at the beginning of each interval. -1 where it is unknown. Absent if the source has no metrics of kube-state-metrics, or if the replicas cannot be counted.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1792,7 +1799,7 @@ func schema_pkg_api_inspect_v1alpha1_ReplayTrack(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ReplayTrack is an autoscaler in a race.",
+				Description: "ReplayTrack is the course of one autoscaler in a replay.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"ready": {
@@ -1802,7 +1809,7 @@ func schema_pkg_api_inspect_v1alpha1_ReplayTrack(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Ready replicas when the demand of each interval was highest.",
+							Description: "Ready is how many replicas were ready when the demand of each interval was highest.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1821,7 +1828,7 @@ func schema_pkg_api_inspect_v1alpha1_ReplayTrack(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of each interval's demand that waited longer than the objective's wait.",
+							Description: "Late is the share of each interval's demand that waited longer than the objective allows.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1844,18 +1851,18 @@ func schema_pkg_api_inspect_v1alpha1_Sample(ref common.ReferenceCallback) common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Sample is the observed demand over one step of the coarse grid.",
+				Description: "Sample is the observed demand over one coarse step.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"time": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Time at which the step begins.",
+							Description: "Time is when the step begins.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
 						},
 					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Observed is the mean over the step. Absent in a gap.",
+							Description: "Observed is the mean demand over the step. Absent in a gap.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1873,12 +1880,12 @@ func schema_pkg_api_inspect_v1alpha1_Saving(ref common.ReferenceCallback) common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Saving is the difference of two accounts.",
+				Description: "Saving is the difference between two results.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"replicaHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ReplicaHours that are saved.",
+							Description: "ReplicaHours is how many replica-hours are saved.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1905,7 +1912,7 @@ func schema_pkg_api_inspect_v1alpha1_Variant(ref common.ReferenceCallback) commo
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name by which its autoscaler selects its part (variant=…).",
+							Description: "Name is the name by which the autoscaler selects this part (variant=…).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1913,7 +1920,7 @@ func schema_pkg_api_inspect_v1alpha1_Variant(ref common.ReferenceCallback) commo
 					},
 					"served": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Served is its part, which the metrics APIs answer. The parts add up to the served value and what is starting, and may exceed that by their minima.",
+							Description: "Served is the part of this variant, which the metrics APIs return. The sum of all parts is the served value plus what is starting. It can be higher because of the minimum replicas of the variants.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -1921,7 +1928,7 @@ func schema_pkg_api_inspect_v1alpha1_Variant(ref common.ReferenceCallback) commo
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Replicas are those that the part takes.",
+							Description: "Replicas is how many replicas this part needs.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -1929,14 +1936,14 @@ func schema_pkg_api_inspect_v1alpha1_Variant(ref common.ReferenceCallback) commo
 					},
 					"starting": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Starting is what of the part is not ready, because the variant takes longer than the first to start. The others have it meanwhile.",
+							Description: "Starting is how much of this part is not ready yet, because this variant takes longer to start than the first one. Until it is ready, the other variants serve it.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"limited": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Limited is true where it is asked for no more, because replicas of it find no node.",
+							Description: "Limited is true if the part of this variant is not increased, because some of its replicas find no node.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -1952,18 +1959,18 @@ func schema_pkg_api_inspect_v1alpha1_Window(ref common.ReferenceCallback) common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Window is the distribution of the maximum of demand from now to the horizon.",
+				Description: "Window is the distribution of the highest demand from now to the horizon.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"horizon": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Horizon from now.",
+							Description: "Horizon is the time from now to the end of the window.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
 					"quantiles": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Quantiles by level, for example \"0.95\".",
+							Description: "Quantiles maps levels, for example \"0.95\", to values.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
