@@ -142,8 +142,13 @@ func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstru
 			external.Metric.Name = q.object.Name
 			kind := autoscalingv2.ExternalMetricSourceType
 			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{Type: kind, External: external}
-			const same = "metrics[%d] was the %s. The Forecast is its sum: the replicas are the same while all pods are ready and report."
-			why = append(why, fmt.Sprintf(same, i, q.what))
+			sum := "the replicas are the same while all pods are ready and report."
+			if len(q.grouping) > 0 {
+				const further = "the rule groups by further labels (%s), and of several series of a pod the HPA reads one, the " +
+					"Forecast all: compare the replicas in shadow mode."
+				sum = fmt.Sprintf(further, strings.Join(q.grouping, ", "))
+			}
+			why = append(why, fmt.Sprintf("metrics[%d] was the %s. The Forecast is its sum: %s", i, q.what, sum))
 		}
 	}
 	if spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(edited); err == nil && len(why) > 0 {
@@ -161,6 +166,8 @@ type request struct {
 	kind   schema.GroupVersionKind
 	names  matcher
 	object v1alpha1.Forecast
+	// grouping are labels besides the object's by which its series are grouped.
+	grouping []string
 }
 
 // readRequest reads a metric of an HPA.
@@ -235,13 +242,34 @@ func (c *converter) forecast(q *request, from string) error {
 	if err != nil {
 		return err
 	}
+	if len(groupBy) > 0 {
+		q.grouping = furtherLabels(expr, matchers)
+	}
+	expr, notes, err := demandOf(expr)
+	if err != nil {
+		return err
+	}
 	const gives = "signal: %s gives the metric from the series %s. The query adds up its items, as the HPA does."
-	why := []string{fmt.Sprintf(gives, r.at, series)}
+	why := append([]string{fmt.Sprintf(gives, r.at, series)}, notes...)
 	if q.kind.Kind == "" {
 		q.object.Spec.Expose = &v1alpha1.Expose{Metric: q.metric, MatchLabels: q.set}
 		why = append(why, "expose: the HPA asks for this name with these labels, and needs no change.")
 	}
 	return c.write(&q.object, expr, *q.target.AverageValue, from+", "+q.what, why)
+}
+
+// furtherLabels are those by which a query groups in addition to the labels of its matchers.
+func furtherLabels(expr parser.Expr, matchers []matcher) []string {
+	a, ok := expr.(*parser.AggregateExpr)
+	for operand := operandOf(expr); !ok && operand != nil; operand = operandOf(operand) {
+		a, ok = operand.(*parser.AggregateExpr)
+	}
+	if !ok || a.Without {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(a.Grouping), func(label string) bool {
+		return label == labels.BucketLabel || slices.ContainsFunc(matchers, func(m matcher) bool { return m.label == label })
+	})
 }
 
 // write completes a Forecast, checks it as Forewarm does, and adds it. Its name is made one that no other has.

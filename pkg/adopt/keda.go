@@ -10,9 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -180,25 +178,17 @@ func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from,
 	if err != nil {
 		return fmt.Errorf("its query is not PromQL: %w: correct it", err)
 	}
-	expr, taken := plain(expr)
-	if trick := remaining(expr); trick != "" {
-		const several = "its query computes from several operands with %s: write the plain demand of now as the query"
-		return fmt.Errorf(several, trick)
-	}
-	if isRatio(expr) {
-		return errors.New("its query is a ratio of two series, which is no demand: write the total as the query, " +
-			"as its numerator may be, and what a replica sustains of it as the threshold")
+	expr, notes, err := demandOf(expr)
+	if err != nil {
+		return err
 	}
 	server := prometheus.RedactedURL(cmp.Or(t.Metadata["serverAddress"], t.Metadata["prometheusAddress"]))
 	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}
-	if hasDefault(expr) {
-		why = append(why, "The query says 0 where there is no series: an exporter that is down is then a demand "+
-			"of 0. If the series is always there, "+
-			"take `or vector(0)` off: Forewarm tells of a series that is missing.")
-	}
-	why = append(why, lost(t, authentication)...)
-	for _, trick := range taken {
-		why = append(why, trick+" is taken off the query: the Forecast looks ahead of the plain demand by itself.")
+	why = append(append(why, notes...), lost(t, authentication)...)
+	if _, set := t.Metadata["ignoreNullValues"]; !set && t.Metadata["prometheusAddress"] == "" && mayBeEmpty(expr) {
+		const empty = "The query can be empty by itself, and KEDA takes that for 0 (ignoreNullValues). Forewarm falls back, and " +
+			"tells so, and never takes it for 0: append `or vector(0)` if an empty answer is a demand of 0."
+		why = append(why, empty)
 	}
 	return c.write(f, expr, target, from, why)
 }
@@ -211,98 +201,4 @@ func authenticationOf(trigger any) string {
 		}
 	}
 	return ""
-}
-
-// isRatio reports whether an expression divides a series by another one.
-func isRatio(expr parser.Expr) bool {
-	switch n := expr.(type) {
-	case *parser.ParenExpr:
-		return isRatio(n.Expr)
-	case *parser.BinaryExpr:
-		return n.Op == parser.DIV && n.LHS.Type() != parser.ValueTypeScalar && n.RHS.Type() != parser.ValueTypeScalar
-	}
-	return false
-}
-
-// hasDefault reports whether an expression ends in "or vector(0)".
-func hasDefault(expr parser.Expr) bool {
-	switch n := expr.(type) {
-	case *parser.ParenExpr:
-		return hasDefault(n.Expr)
-	case *parser.AggregateExpr:
-		return hasDefault(n.Expr)
-	case *parser.BinaryExpr:
-		call, ok := n.RHS.(*parser.Call)
-		return n.Op == parser.LOR && ok && call.Func.Name == "vector"
-	}
-	return false
-}
-
-// tricks are functions by which a query looks ahead, or at the worst of a time.
-var tricks = []string{ //nolint:gochecknoglobals // A constant table.
-	"max_over_time", "quantile_over_time", "predict_linear", "double_exponential_smoothing",
-}
-
-// plain takes tricks and offsets off an expression, from the outside, as long as it has one operand. taken names them.
-func plain(expr parser.Expr) (inner parser.Expr, taken []string) { //nolint:ireturn // A sum type.
-	stripped := false // The range goes with the function that looked over it.
-	for part := &expr; part != nil; {
-		var next *parser.Expr
-		ranged := false
-		if at := offsetOf(*part); at != nil && *at != 0 {
-			taken, *at = append(taken, "offset "+model.Duration(*at).String()), 0
-		}
-		switch n := (*part).(type) {
-		case *parser.MatrixSelector:
-			next, ranged = &n.VectorSelector, true
-		case *parser.SubqueryExpr:
-			next, ranged = &n.Expr, true
-		case *parser.ParenExpr:
-			next = &n.Expr
-		case *parser.AggregateExpr:
-			next = &n.Expr
-		case *parser.Call:
-			if isTrick(n) {
-				taken, stripped = append(taken, n.Func.Name), true
-				*part, next = n.Args[slices.IndexFunc(n.Args, isRange)], part
-			} else if len(n.Args) == 1 {
-				next = &n.Args[0]
-			}
-		}
-		if ranged && stripped {
-			*part, next, stripped = *next, part, false
-		}
-		part = next
-	}
-	return expr, taken
-}
-
-func isTrick(call *parser.Call) bool {
-	return slices.Contains(tricks, call.Func.Name) && slices.ContainsFunc(call.Args, isRange)
-}
-
-func isRange(e parser.Expr) bool { return e.Type() == parser.ValueTypeMatrix }
-
-// offsetOf is where a node has its offset; nil where it cannot have one.
-func offsetOf(node parser.Node) *time.Duration {
-	switch n := node.(type) {
-	case *parser.VectorSelector:
-		return &n.OriginalOffset
-	case *parser.SubqueryExpr:
-		return &n.OriginalOffset
-	}
-	return nil
-}
-
-// remaining is a trick or offset that stands elsewhere; empty where there is none.
-func remaining(expr parser.Expr) (trick string) {
-	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
-		if at := offsetOf(node); at != nil && *at != 0 {
-			trick = "offset"
-		} else if call, ok := node.(*parser.Call); ok && isTrick(call) {
-			trick = call.Func.Name
-		}
-		return nil
-	})
-	return trick
 }
