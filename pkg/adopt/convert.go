@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -73,7 +74,7 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 	for _, reason := range found.Unread {
 		c.leave("", "", reason)
 	}
-	if c.Rules.ResourceRules != nil {
+	if len(c.Rules.ResourceRules) > 0 {
 		const instead = "CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top"
 		c.leave("resourceRules", "", instead)
 	}
@@ -120,12 +121,17 @@ func wants(h *autoscalingv2.HorizontalPodAutoscaler) []string {
 
 // hpa converts the metrics of an HPA. Where one is not External, the HPA that reads its Forecast is written, too.
 func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstructured.Unstructured) {
-	for _, what := range wants(h) {
-		if n := c.askers[what]; len(n) > 1 {
-			reason := fmt.Sprintf("%s is of the HPAs %s: keep one", what, strings.Join(n, " and "))
-			c.leave(objectName(object), "", reason)
-			return
+	for i, what := range wants(h) {
+		n, advice := c.askers[what], "keep one"
+		if len(n) < 2 { //nolint:mnd // One is not another.
+			continue
 		}
+		if i > 0 {
+			advice = "write a Forecast for each " + h.Spec.ScaleTargetRef.Kind + ", and let each HPA read its own"
+		}
+		reason := fmt.Sprintf("%s is of the HPAs %s: %s", what, strings.Join(n, " and "), advice)
+		c.leave(objectName(object), "", reason)
+		return
 	}
 	edited := h.DeepCopy()
 	var why []string
@@ -268,7 +274,8 @@ func furtherLabels(expr parser.Expr, matchers []matcher) []string {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(a.Grouping), func(label string) bool {
-		return label == labels.BucketLabel || slices.ContainsFunc(matchers, func(m matcher) bool { return m.label == label })
+		isMatched := func(m matcher) bool { return m.label == label }
+		return label == labels.BucketLabel || slices.ContainsFunc(matchers, isMatched)
 	})
 }
 
@@ -334,6 +341,11 @@ func (c *converter) after(object *unstructured.Unstructured, spec any, why []str
 	kept := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
 	if set := object.GetLabels(); len(set) > 0 {
 		kept["labels"] = set
+	}
+	annotations := maps.Clone(object.GetAnnotations())
+	delete(annotations, corev1.LastAppliedConfigAnnotation)
+	if len(annotations) > 0 {
+		kept["annotations"] = annotations
 	}
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": kept, "spec": spec,

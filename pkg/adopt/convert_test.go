@@ -93,6 +93,8 @@ func TestSeriesOf(t *testing.T) {
 		{`{__name__!~"container_.*"}`, "^container_(.*)_total$", "", "cpu", "", false},
 		{`{x=""}`, "^(.*)_total$", "${1}_rate", "cpu", "", false},
 		{`{x=""}`, "^(.*)_(total|sum)$", "${1}_rate", "cpu_rate", "", true},
+		{`{x=""}`, "^(.*)_(total|sum)$", "a_${1}_${2}_rate", "cpu_rate", "", false},
+		{`{x=""}`, "^(.*)_(total|sum)$", "a_${1}_${2}_rate", "a_cpu_sum_rate", "", true},
 		{`{x=""}`, "^.*_seconds$", "", "a_seconds", "a_seconds", true},
 	} {
 		r := rule{SeriesQuery: c.query, MetricsQuery: "x"}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -25,17 +23,19 @@ import (
 
 // scaledObject converts the triggers of a ScaledObject, and writes the one that reads the Forecasts.
 func (c *converter) scaledObject(object *unstructured.Unstructured) {
-	s, err := autoscaler.FromScaledObject(object)
+	edited := object.DeepCopy()
+	triggers, _, _ := unstructured.NestedSlice(edited.Object, "spec", "triggers") //nolint:errcheck // As read below.
+	s, err := autoscaler.FromScaledObject(withoutPredictions(object))
 	if err != nil {
-		c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
+		reason := cmp.Or(unquoted(triggers), err.Error()+": correct it")
+		c.leave(objectName(object), "", "it cannot be read: "+reason)
 		return
 	}
-	edited := object.DeepCopy()
-	triggers, _, _ := unstructured.NestedSlice(edited.Object, "spec", "triggers") //nolint:errcheck // As read above.
 	var why, timetable []string
 	for i := range s.Metrics {
 		t := &s.Metrics[i]
-		kind := strings.TrimSuffix(t.Kind, " trigger")
+		former, _ := triggers[i].(map[string]any) //nolint:errcheck,revive // As read above.
+		kind, _ := former["type"].(string)        //nolint:errcheck,revive // As read above.
 		what := fmt.Sprintf("triggers[%d] (%s)", i, kind)
 		switch kind {
 		case "external", "external-push":
@@ -51,11 +51,11 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 			if s.Workload.APIVersion != manifest.DefaultAPIVersion {
 				f.Spec.TargetRef.APIVersion = s.Workload.APIVersion
 			}
-			if err = c.trigger(&f, t, objectName(object)+", "+what, authenticationOf(triggers[i])); err != nil {
+			if err = c.trigger(&f, t, objectName(object)+", "+what, authenticationOf(former)); err != nil {
 				c.leave(objectName(object), what, err.Error())
 				continue
 			}
-			triggers[i] = externalTrigger(f.Name, t.Metadata, triggers[i])
+			triggers[i] = externalTrigger(f.Name, t.Metadata, former)
 			why = append(why, what+" reads the Forecast "+f.Name+" instead of the Prometheus.", what+twice)
 		default:
 			c.leave(objectName(object), what, "it does not read a Prometheus: leave it as it is")
@@ -76,7 +76,7 @@ const twice = ": the target is the threshold. Forewarm's value contains the head
 	"replica sustains in full (forewarm capacity), or the headroom is paid for twice."
 
 // externalTrigger is the trigger that reads a Forecast in place of another one.
-func externalTrigger(forecast string, metadata map[string]string, before any) map[string]any {
+func externalTrigger(forecast string, metadata map[string]string, former map[string]any) map[string]any {
 	read := map[string]any{
 		"scalerAddress": "forewarm.forewarm-system.svc:9090", "forecast": forecast, "target": metadata["threshold"],
 	}
@@ -87,10 +87,41 @@ func externalTrigger(forecast string, metadata map[string]string, before any) ma
 		"type": "external-push", "metadata": read,
 		"authenticationRef": map[string]any{"kind": "ClusterTriggerAuthentication", "name": "forewarm"},
 	}
-	if named, ok := before.(map[string]any); ok && named["name"] != nil {
-		out["name"] = named["name"]
+	for _, key := range []string{"name", "useCachedMetrics"} {
+		if former[key] != nil {
+			out[key] = former[key]
+		}
 	}
 	return out
+}
+
+// withoutPredictions is a ScaledObject whose predictkube triggers are prometheus triggers: both have a query and a threshold, with the same
+// rules.
+func withoutPredictions(object *unstructured.Unstructured) *unstructured.Unstructured {
+	out := object.DeepCopy()
+	field, _, _ := unstructured.NestedFieldNoCopy(out.Object, "spec", "triggers") //nolint:errcheck // Nil has none.
+	triggers, _ := field.([]any)                                                  //nolint:errcheck,revive // Nil has none.
+	for _, t := range triggers {
+		if trigger, ok := t.(map[string]any); ok && trigger["type"] == "predictkube" {
+			trigger["type"] = "prometheus"
+		}
+	}
+	return out
+}
+
+// unquoted says which key of a trigger has a number or a boolean where KEDA reads text only; empty if none has.
+func unquoted(triggers []any) string {
+	for i, t := range triggers {
+		trigger, _ := t.(map[string]any)                              //nolint:errcheck,revive // Nil has no keys.
+		metadata, _, _ := unstructured.NestedMap(trigger, "metadata") //nolint:errcheck // Nil has no keys.
+		for _, key := range slices.Sorted(maps.Keys(metadata)) {
+			switch value := metadata[key].(type) {
+			case int64, float64, bool:
+				return fmt.Sprintf("%s of triggers[%d] is no text: write it in quotes, %[1]s: \"%[3]v\"", key, i, value)
+			}
+		}
+	}
+	return ""
 }
 
 // keyTexts says what becomes of the keys of a prometheus or a predictkube trigger that a Forecast does not have.
@@ -154,26 +185,12 @@ func shown(key, value string) string {
 	return strings.Join(out, ",")
 }
 
-// thresholdOf is what a predictkube trigger has for each replica, in thousandths; a prometheus trigger has it already.
-func thresholdOf(t *hpa.AutoscalerMetric) (milli int64, refused string) {
-	if t.Kind != "predictkube trigger" {
-		return t.Target, t.Refused
-	}
-	value, err := strconv.ParseFloat(t.Metadata["threshold"], 64)
-	if err != nil || !(value >= 0.001 && value < hpa.MaxValue) {
-		return 0, fmt.Sprintf("its threshold %.64q is no target: write what one replica sustains",
-			t.Metadata["threshold"])
-	}
-	return int64(math.Trunc(value * 1000)), ""
-}
-
 // trigger writes the Forecast of a trigger that reads a Prometheus.
 func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from, authentication string) error {
-	milli, refused := thresholdOf(t)
-	if refused != "" {
-		return errors.New(refused + "; or write a Forecast of the demand by hand")
+	if t.Refused != "" {
+		return errors.New(t.Refused + "; or write a Forecast of the demand by hand")
 	}
-	target := *apiresource.NewMilliQuantity(milli, apiresource.DecimalSI)
+	target := *apiresource.NewMilliQuantity(t.Target, apiresource.DecimalSI)
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(t.Metadata["query"])
 	if err != nil {
 		return fmt.Errorf("its query is not PromQL: %w: correct it", err)
@@ -194,11 +211,9 @@ func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from,
 }
 
 // authenticationOf is the name of a trigger's authentication; empty without one.
-func authenticationOf(trigger any) string {
-	if object, ok := trigger.(map[string]any); ok {
-		if ref, ok := object["authenticationRef"].(map[string]any); ok {
-			return fmt.Sprint(ref["name"])
-		}
+func authenticationOf(trigger map[string]any) string {
+	if ref, ok := trigger["authenticationRef"].(map[string]any); ok {
+		return fmt.Sprint(ref["name"])
 	}
 	return ""
 }
