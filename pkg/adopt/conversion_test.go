@@ -108,7 +108,10 @@ func TestConvert(t *testing.T) {
 		},
 		"two HPAs that ask for one external metric": {
 			manifests: hpaOf("chat", onQueue) + hpaOf("code", onQueue),
-			leftOut:   []string{"team/chat: : the External metric queue_depth of the namespace team", "team/code: "},
+			leftOut: []string{
+				"team/chat: : the External metric queue_depth of the namespace team",
+				"is of the HPAs chat and code: write a Forecast for each Deployment, and let each HPA read its own",
+			},
 		},
 		"a metric without a rule": {
 			manifests: hpaOf("chat", strings.Replace(onQueue, "queue_depth", "other", 1)),
@@ -151,7 +154,7 @@ func TestConvert(t *testing.T) {
 		},
 		"a threshold that is no text": {
 			manifests: scaledObjectOf(onQuery("sum(a)", "threshold: 1"), ""),
-			leftOut:   []string{"it cannot be read"},
+			leftOut:   []string{`it cannot be read: threshold of triggers[0] is no text: write it in quotes, threshold: "1"`},
 		},
 		"several objects of one name": {
 			manifests: scaledObjectOf(onQuery("a offset 1w", `threshold: "1"`), "") + scaledObjectOf(onQuery("b", `threshold: "1"`), ""),
@@ -171,6 +174,28 @@ func TestConvert(t *testing.T) {
 				"triggers[2] (prometheus): its query is not PromQL", "triggers[3] (prometheus): its query computes from several operands",
 				"triggers[4] (cpu): it does not read a Prometheus", "triggers[6] (prometheus): its target of type Value",
 			},
+		},
+		"what stays as it is": {
+			manifests: strings.Replace(hpaOf("chat", onPods), "labels:", "annotations: {owner: me, "+
+				"kubectl.kubernetes.io/last-applied-configuration: secret}, labels:", 1) + strings.Replace(
+				scaledObjectOf(strings.Replace(onQuery("a", `threshold: "1"`), "{type:", "{useCachedMetrics: true, type:", 1), ""),
+				"{name: chat}", `{name: chat, annotations: {autoscaling.keda.sh/paused-replicas: "4"}}`, 1),
+			converted: []string{
+				"Forecast team/chat-0", "ScaledObject team/chat after", "Forecast team/chat-running", "HorizontalPodAutoscaler team/chat after",
+			},
+			written: []string{"  annotations:\n    owner: me\n", `paused-replicas: "4"`, "useCachedMetrics: true"},
+		},
+		"predictions that are not converted": {
+			manifests: scaledObjectOf(`{type: predictkube, metricType: Value, metadata: {query: sum(x), threshold: "5"}}, `+
+				`{type: predictkube, metadata: {query: sum(x), threshold: "0"}}`, ""),
+			leftOut: []string{
+				"triggers[0] (predictkube): its target of type Value", `triggers[1] (predictkube): its threshold "0" is not from 0.001`,
+			},
+		},
+		"a formula of predictions": {
+			manifests: scaledObjectOf(`{type: predictkube, metadata: {query: sum(a), threshold: "1"}}`,
+				"  advanced: {scalingModifiers: {formula: a + b}}\n"),
+			leftOut: []string{"its scalingModifiers compute another value from its triggers"},
 		},
 		"a formula": {
 			manifests: scaledObjectOf(onQuery("sum(a)", `threshold: "1"`), "  advanced: {scalingModifiers: {formula: a + b}}\n"),
@@ -367,13 +392,17 @@ func TestConstantNamesAndChartValues(t *testing.T) {
 				`name: {matches: ^other_total$, as: other_rate}, ` + query + `}, {seriesQuery: '{__name__=~"^any_.*"}', ` +
 				`name: {matches: ^any_.*$, as: any}, ` + query + `}]`, nil, "sum(lag_sum)",
 		},
+		"another rule with literal parts": {
+			`externalRules: [{seriesQuery: lag_sum, ` + query + `}, {seriesQuery: '{__name__=~"^.+_total$"}', ` +
+				`name: {matches: "^(.+)_(requests|calls)_total$", as: "${1}_per_second"}, ` + query + `}]`, nil, "sum(lag_sum)",
+		},
 		"a series that is known": {
 			`externalRules: [{seriesQuery: '{__name__=~"^kafka_.*"}', name: {matches: ^kafka_.*$, as: lag_sum}, ` + query + `}]`,
 			[]string{"kafka_lag", "queue"},
 			"sum(kafka_lag)",
 		},
 		"the chart's values": {
-			`{prometheus: {url: http://prom}, rules: {default: false, external: [{seriesQuery: lag_sum, ` + query + `}]}}`, nil, "sum(lag_sum)",
+			`{prometheus: {url: http://prom}, rules: {default: false, resource: {}, external: [{seriesQuery: lag_sum, ` + query + `}]}}`, nil, "sum(lag_sum)",
 		},
 	} {
 		got := convert(t, c.rules, hpaOf("w", lag), c.series...)

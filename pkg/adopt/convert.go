@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -73,7 +74,7 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 	for _, reason := range found.Unread {
 		c.leave("", "", reason)
 	}
-	if c.Rules.ResourceRules != nil {
+	if len(c.Rules.ResourceRules) > 0 {
 		const instead = "CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top"
 		c.leave("resourceRules", "", instead)
 	}
@@ -120,12 +121,17 @@ func wants(h *autoscalingv2.HorizontalPodAutoscaler) []string {
 
 // hpa converts the metrics of an HPA. Where one is not External, the HPA that reads its Forecast is written, too.
 func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstructured.Unstructured) {
-	for _, what := range wants(h) {
-		if n := c.askers[what]; len(n) > 1 {
-			reason := fmt.Sprintf("%s is of the HPAs %s: keep one", what, strings.Join(n, " and "))
-			c.leave(objectName(object), "", reason)
-			return
+	for i, what := range wants(h) {
+		n, advice := c.askers[what], "keep one"
+		if len(n) < 2 { //nolint:mnd // One is not another.
+			continue
 		}
+		if i > 0 {
+			advice = "write a Forecast for each " + h.Spec.ScaleTargetRef.Kind + ", and let each HPA read its own"
+		}
+		reason := fmt.Sprintf("%s is of the HPAs %s: %s", what, strings.Join(n, " and "), advice)
+		c.leave(objectName(object), "", reason)
+		return
 	}
 	edited := h.DeepCopy()
 	var why []string
@@ -142,8 +148,13 @@ func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstru
 			external.Metric.Name = q.object.Name
 			kind := autoscalingv2.ExternalMetricSourceType
 			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{Type: kind, External: external}
-			const same = "metrics[%d] was the %s. The Forecast is its sum: the replicas are the same while all pods are ready and report."
-			why = append(why, fmt.Sprintf(same, i, q.what))
+			sum := "the replicas are the same while all pods are ready and report."
+			if len(q.grouping) > 0 {
+				const further = "the rule groups by further labels (%s), and of several series of a pod the HPA reads one, the " +
+					"Forecast all: compare the replicas in shadow mode."
+				sum = fmt.Sprintf(further, strings.Join(q.grouping, ", "))
+			}
+			why = append(why, fmt.Sprintf("metrics[%d] was the %s. The Forecast is its sum: %s", i, q.what, sum))
 		}
 	}
 	if spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(edited); err == nil && len(why) > 0 {
@@ -161,6 +172,8 @@ type request struct {
 	kind   schema.GroupVersionKind
 	names  matcher
 	object v1alpha1.Forecast
+	// grouping are labels besides the object's by which its series are grouped.
+	grouping []string
 }
 
 // readRequest reads a metric of an HPA.
@@ -235,13 +248,35 @@ func (c *converter) forecast(q *request, from string) error {
 	if err != nil {
 		return err
 	}
+	if len(groupBy) > 0 {
+		q.grouping = furtherLabels(expr, matchers)
+	}
+	expr, notes, err := demandOf(expr)
+	if err != nil {
+		return err
+	}
 	const gives = "signal: %s gives the metric from the series %s. The query adds up its items, as the HPA does."
-	why := []string{fmt.Sprintf(gives, r.at, series)}
+	why := append([]string{fmt.Sprintf(gives, r.at, series)}, notes...)
 	if q.kind.Kind == "" {
 		q.object.Spec.Expose = &v1alpha1.Expose{Metric: q.metric, MatchLabels: q.set}
 		why = append(why, "expose: the HPA asks for this name with these labels, and needs no change.")
 	}
 	return c.write(&q.object, expr, *q.target.AverageValue, from+", "+q.what, why)
+}
+
+// furtherLabels are those by which a query groups in addition to the labels of its matchers.
+func furtherLabels(expr parser.Expr, matchers []matcher) []string {
+	a, ok := expr.(*parser.AggregateExpr)
+	for operand := operandOf(expr); !ok && operand != nil; operand = operandOf(operand) {
+		a, ok = operand.(*parser.AggregateExpr)
+	}
+	if !ok || a.Without {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(a.Grouping), func(label string) bool {
+		isMatched := func(m matcher) bool { return m.label == label }
+		return label == labels.BucketLabel || slices.ContainsFunc(matchers, isMatched)
+	})
 }
 
 // write completes a Forecast, checks it as Forewarm does, and adds it. Its name is made one that no other has.
@@ -306,6 +341,11 @@ func (c *converter) after(object *unstructured.Unstructured, spec any, why []str
 	kept := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
 	if set := object.GetLabels(); len(set) > 0 {
 		kept["labels"] = set
+	}
+	annotations := maps.Clone(object.GetAnnotations())
+	delete(annotations, corev1.LastAppliedConfigAnnotation)
+	if len(annotations) > 0 {
+		kept["annotations"] = annotations
 	}
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": kept, "spec": spec,

@@ -34,6 +34,52 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// A ratio is recognized through whatever passes its value on, a default by its number, and a condition that can leave nothing.
+func TestDemandOf(t *testing.T) {
+	for _, c := range []struct{ query, refused, number, empty string }{
+		{"sum(a) / sum(b)", "a ratio", "", ""},
+		{"(sum(a) / sum(b)) or vector(0)", "a ratio", "", ""},
+		{"ceil(clamp_min(-(sum(a) / sum(b)), 1))", "a ratio", "", ""},
+		{"sum(rate(a_sum[5m])) / sum(rate(a_count[5m])) > 0", "a ratio", "", ""},
+		{"0 < sum(a) / sum(b)", "a ratio", "", ""},
+		{"sum(x) / scalar(sum(y))", "a ratio", "", ""},
+		{"100 * sum(busy) / sum(workers)", "a ratio", "", ""},
+		{"1 + max(sum by (a) (x) / sum by (a) (y)) * 100 and on () up", "a ratio", "", ""},
+		{"avg_over_time((sum(a) / sum(b))[5m:])", "a ratio", "", ""},
+		{"sum(a / b)", "", "", ""},
+		{"sum(a) / 60 + sum(b) / vector(2)", "", "", ""},
+		{"sum(a) * (sum(b) / sum(c))", "", "", ""},
+		{"sum(x) or vector(5)", "", "5", ""},
+		{"ceil(max(sum(x) OR on() vector(0.5)))", "", "0.5", ""},
+		{"sum(x) > 10", "", "", "yes"},
+		{"sum(x > 10)", "", "", "yes"},
+		{"sum(x) > bool 10", "", "", ""},
+		{"sum(x) and on () hour() > 6", "", "", "yes"},
+		{"sum(x) unless on () ALERTS", "", "", "yes"},
+		{"sum(x) > 10 or vector(0)", "", "0", ""},
+		{"x + 600 * deriv(x[10m])", "several operands with deriv", "", ""},
+	} {
+		expr, err := parser.NewParser(parser.Options{}).ParseExpr(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		demand, notes, err := demandOf(expr)
+		if err != nil || c.refused != "" {
+			if err == nil || c.refused == "" || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("%s: %v, want %q", c.query, err, c.refused)
+			}
+			continue
+		}
+		if got := defaultOf(demand); got != c.number || (got == "") != (len(notes) == 0) ||
+			got != "" && !strings.Contains(notes[0], "a demand of "+got+".") {
+			t.Errorf("%s: default %q, %q, want %q", c.query, got, notes, c.number)
+		}
+		if mayBeEmpty(demand) != (c.empty != "") {
+			t.Errorf("%s: may be empty: %v", c.query, !mayBeEmpty(demand))
+		}
+	}
+}
+
 // The series follows from the rule where it has one, and from the metric's name where that is the only one it can be.
 func TestSeriesOf(t *testing.T) {
 	for _, c := range []struct {
@@ -47,6 +93,8 @@ func TestSeriesOf(t *testing.T) {
 		{`{__name__!~"container_.*"}`, "^container_(.*)_total$", "", "cpu", "", false},
 		{`{x=""}`, "^(.*)_total$", "${1}_rate", "cpu", "", false},
 		{`{x=""}`, "^(.*)_(total|sum)$", "${1}_rate", "cpu_rate", "", true},
+		{`{x=""}`, "^(.*)_(total|sum)$", "a_${1}_${2}_rate", "cpu_rate", "", false},
+		{`{x=""}`, "^(.*)_(total|sum)$", "a_${1}_${2}_rate", "a_cpu_sum_rate", "", true},
 		{`{x=""}`, "^.*_seconds$", "", "a_seconds", "a_seconds", true},
 	} {
 		r := rule{SeriesQuery: c.query, MetricsQuery: "x"}

@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,17 +23,19 @@ import (
 
 // scaledObject converts the triggers of a ScaledObject, and writes the one that reads the Forecasts.
 func (c *converter) scaledObject(object *unstructured.Unstructured) {
-	s, err := autoscaler.FromScaledObject(object)
+	edited := object.DeepCopy()
+	triggers, _, _ := unstructured.NestedSlice(edited.Object, "spec", "triggers") //nolint:errcheck // As read below.
+	s, err := autoscaler.FromScaledObject(withoutPredictions(object))
 	if err != nil {
-		c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
+		reason := cmp.Or(unquoted(triggers), err.Error()+": correct it")
+		c.leave(objectName(object), "", "it cannot be read: "+reason)
 		return
 	}
-	edited := object.DeepCopy()
-	triggers, _, _ := unstructured.NestedSlice(edited.Object, "spec", "triggers") //nolint:errcheck // As read above.
 	var why, timetable []string
 	for i := range s.Metrics {
 		t := &s.Metrics[i]
-		kind := strings.TrimSuffix(t.Kind, " trigger")
+		former, _ := triggers[i].(map[string]any) //nolint:errcheck,revive // As read above.
+		kind, _ := former["type"].(string)        //nolint:errcheck,revive // As read above.
 		what := fmt.Sprintf("triggers[%d] (%s)", i, kind)
 		switch kind {
 		case "external", "external-push":
@@ -53,11 +51,11 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 			if s.Workload.APIVersion != manifest.DefaultAPIVersion {
 				f.Spec.TargetRef.APIVersion = s.Workload.APIVersion
 			}
-			if err = c.trigger(&f, t, objectName(object)+", "+what, authenticationOf(triggers[i])); err != nil {
+			if err = c.trigger(&f, t, objectName(object)+", "+what, authenticationOf(former)); err != nil {
 				c.leave(objectName(object), what, err.Error())
 				continue
 			}
-			triggers[i] = externalTrigger(f.Name, t.Metadata, triggers[i])
+			triggers[i] = externalTrigger(f.Name, t.Metadata, former)
 			why = append(why, what+" reads the Forecast "+f.Name+" instead of the Prometheus.", what+twice)
 		default:
 			c.leave(objectName(object), what, "it does not read a Prometheus: leave it as it is")
@@ -78,7 +76,7 @@ const twice = ": the target is the threshold. Forewarm's value contains the head
 	"replica sustains in full (forewarm capacity), or the headroom is paid for twice."
 
 // externalTrigger is the trigger that reads a Forecast in place of another one.
-func externalTrigger(forecast string, metadata map[string]string, before any) map[string]any {
+func externalTrigger(forecast string, metadata map[string]string, former map[string]any) map[string]any {
 	read := map[string]any{
 		"scalerAddress": "forewarm.forewarm-system.svc:9090", "forecast": forecast, "target": metadata["threshold"],
 	}
@@ -89,10 +87,41 @@ func externalTrigger(forecast string, metadata map[string]string, before any) ma
 		"type": "external-push", "metadata": read,
 		"authenticationRef": map[string]any{"kind": "ClusterTriggerAuthentication", "name": "forewarm"},
 	}
-	if named, ok := before.(map[string]any); ok && named["name"] != nil {
-		out["name"] = named["name"]
+	for _, key := range []string{"name", "useCachedMetrics"} {
+		if former[key] != nil {
+			out[key] = former[key]
+		}
 	}
 	return out
+}
+
+// withoutPredictions is a ScaledObject whose predictkube triggers are prometheus triggers: both have a query and a threshold, with the same
+// rules.
+func withoutPredictions(object *unstructured.Unstructured) *unstructured.Unstructured {
+	out := object.DeepCopy()
+	field, _, _ := unstructured.NestedFieldNoCopy(out.Object, "spec", "triggers") //nolint:errcheck // Nil has none.
+	triggers, _ := field.([]any)                                                  //nolint:errcheck,revive // Nil has none.
+	for _, t := range triggers {
+		if trigger, ok := t.(map[string]any); ok && trigger["type"] == "predictkube" {
+			trigger["type"] = "prometheus"
+		}
+	}
+	return out
+}
+
+// unquoted says which key of a trigger has a number or a boolean where KEDA reads text only; empty if none has.
+func unquoted(triggers []any) string {
+	for i, t := range triggers {
+		trigger, _ := t.(map[string]any)                              //nolint:errcheck,revive // Nil has no keys.
+		metadata, _, _ := unstructured.NestedMap(trigger, "metadata") //nolint:errcheck // Nil has no keys.
+		for _, key := range slices.Sorted(maps.Keys(metadata)) {
+			switch value := metadata[key].(type) {
+			case int64, float64, bool:
+				return fmt.Sprintf("%s of triggers[%d] is no text: write it in quotes, %[1]s: \"%[3]v\"", key, i, value)
+			}
+		}
+	}
+	return ""
 }
 
 // keyTexts says what becomes of the keys of a prometheus or a predictkube trigger that a Forecast does not have.
@@ -156,153 +185,35 @@ func shown(key, value string) string {
 	return strings.Join(out, ",")
 }
 
-// thresholdOf is what a predictkube trigger has for each replica, in thousandths; a prometheus trigger has it already.
-func thresholdOf(t *hpa.AutoscalerMetric) (milli int64, refused string) {
-	if t.Kind != "predictkube trigger" {
-		return t.Target, t.Refused
-	}
-	value, err := strconv.ParseFloat(t.Metadata["threshold"], 64)
-	if err != nil || !(value >= 0.001 && value < hpa.MaxValue) {
-		return 0, fmt.Sprintf("its threshold %.64q is no target: write what one replica sustains",
-			t.Metadata["threshold"])
-	}
-	return int64(math.Trunc(value * 1000)), ""
-}
-
 // trigger writes the Forecast of a trigger that reads a Prometheus.
 func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from, authentication string) error {
-	milli, refused := thresholdOf(t)
-	if refused != "" {
-		return errors.New(refused + "; or write a Forecast of the demand by hand")
+	if t.Refused != "" {
+		return errors.New(t.Refused + "; or write a Forecast of the demand by hand")
 	}
-	target := *apiresource.NewMilliQuantity(milli, apiresource.DecimalSI)
+	target := *apiresource.NewMilliQuantity(t.Target, apiresource.DecimalSI)
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(t.Metadata["query"])
 	if err != nil {
 		return fmt.Errorf("its query is not PromQL: %w: correct it", err)
 	}
-	expr, taken := plain(expr)
-	if trick := remaining(expr); trick != "" {
-		const several = "its query computes from several operands with %s: write the plain demand of now as the query"
-		return fmt.Errorf(several, trick)
-	}
-	if isRatio(expr) {
-		return errors.New("its query is a ratio of two series, which is no demand: write the total as the query, " +
-			"as its numerator may be, and what a replica sustains of it as the threshold")
+	expr, notes, err := demandOf(expr)
+	if err != nil {
+		return err
 	}
 	server := prometheus.RedactedURL(cmp.Or(t.Metadata["serverAddress"], t.Metadata["prometheusAddress"]))
 	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}
-	if hasDefault(expr) {
-		why = append(why, "The query says 0 where there is no series: an exporter that is down is then a demand "+
-			"of 0. If the series is always there, "+
-			"take `or vector(0)` off: Forewarm tells of a series that is missing.")
-	}
-	why = append(why, lost(t, authentication)...)
-	for _, trick := range taken {
-		why = append(why, trick+" is taken off the query: the Forecast looks ahead of the plain demand by itself.")
+	why = append(append(why, notes...), lost(t, authentication)...)
+	if _, set := t.Metadata["ignoreNullValues"]; !set && t.Metadata["prometheusAddress"] == "" && mayBeEmpty(expr) {
+		const empty = "The query can be empty by itself, and KEDA takes that for 0 (ignoreNullValues). Forewarm falls back, and " +
+			"tells so, and never takes it for 0: append `or vector(0)` if an empty answer is a demand of 0."
+		why = append(why, empty)
 	}
 	return c.write(f, expr, target, from, why)
 }
 
 // authenticationOf is the name of a trigger's authentication; empty without one.
-func authenticationOf(trigger any) string {
-	if object, ok := trigger.(map[string]any); ok {
-		if ref, ok := object["authenticationRef"].(map[string]any); ok {
-			return fmt.Sprint(ref["name"])
-		}
+func authenticationOf(trigger map[string]any) string {
+	if ref, ok := trigger["authenticationRef"].(map[string]any); ok {
+		return fmt.Sprint(ref["name"])
 	}
 	return ""
-}
-
-// isRatio reports whether an expression divides a series by another one.
-func isRatio(expr parser.Expr) bool {
-	switch n := expr.(type) {
-	case *parser.ParenExpr:
-		return isRatio(n.Expr)
-	case *parser.BinaryExpr:
-		return n.Op == parser.DIV && n.LHS.Type() != parser.ValueTypeScalar && n.RHS.Type() != parser.ValueTypeScalar
-	}
-	return false
-}
-
-// hasDefault reports whether an expression ends in "or vector(0)".
-func hasDefault(expr parser.Expr) bool {
-	switch n := expr.(type) {
-	case *parser.ParenExpr:
-		return hasDefault(n.Expr)
-	case *parser.AggregateExpr:
-		return hasDefault(n.Expr)
-	case *parser.BinaryExpr:
-		call, ok := n.RHS.(*parser.Call)
-		return n.Op == parser.LOR && ok && call.Func.Name == "vector"
-	}
-	return false
-}
-
-// tricks are functions by which a query looks ahead, or at the worst of a time.
-var tricks = []string{ //nolint:gochecknoglobals // A constant table.
-	"max_over_time", "quantile_over_time", "predict_linear", "double_exponential_smoothing",
-}
-
-// plain takes tricks and offsets off an expression, from the outside, as long as it has one operand. taken names them.
-func plain(expr parser.Expr) (inner parser.Expr, taken []string) { //nolint:ireturn // A sum type.
-	stripped := false // The range goes with the function that looked over it.
-	for part := &expr; part != nil; {
-		var next *parser.Expr
-		ranged := false
-		if at := offsetOf(*part); at != nil && *at != 0 {
-			taken, *at = append(taken, "offset "+model.Duration(*at).String()), 0
-		}
-		switch n := (*part).(type) {
-		case *parser.MatrixSelector:
-			next, ranged = &n.VectorSelector, true
-		case *parser.SubqueryExpr:
-			next, ranged = &n.Expr, true
-		case *parser.ParenExpr:
-			next = &n.Expr
-		case *parser.AggregateExpr:
-			next = &n.Expr
-		case *parser.Call:
-			if isTrick(n) {
-				taken, stripped = append(taken, n.Func.Name), true
-				*part, next = n.Args[slices.IndexFunc(n.Args, isRange)], part
-			} else if len(n.Args) == 1 {
-				next = &n.Args[0]
-			}
-		}
-		if ranged && stripped {
-			*part, next, stripped = *next, part, false
-		}
-		part = next
-	}
-	return expr, taken
-}
-
-func isTrick(call *parser.Call) bool {
-	return slices.Contains(tricks, call.Func.Name) && slices.ContainsFunc(call.Args, isRange)
-}
-
-func isRange(e parser.Expr) bool { return e.Type() == parser.ValueTypeMatrix }
-
-// offsetOf is where a node has its offset; nil where it cannot have one.
-func offsetOf(node parser.Node) *time.Duration {
-	switch n := node.(type) {
-	case *parser.VectorSelector:
-		return &n.OriginalOffset
-	case *parser.SubqueryExpr:
-		return &n.OriginalOffset
-	}
-	return nil
-}
-
-// remaining is a trick or offset that stands elsewhere; empty where there is none.
-func remaining(expr parser.Expr) (trick string) {
-	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
-		if at := offsetOf(node); at != nil && *at != 0 {
-			trick = "offset"
-		} else if call, ok := node.(*parser.Call); ok && isTrick(call) {
-			trick = call.Func.Name
-		}
-		return nil
-	})
-	return trick
 }

@@ -22,9 +22,9 @@ import (
 
 // Rules are prometheus-adapter's configuration, without the rules that prometheus-adapter itself cannot apply.
 type Rules struct {
-	Rules         []rule `json:"rules"`
-	ExternalRules []rule `json:"externalRules"`
-	ResourceRules any    `json:"resourceRules"`
+	Rules         []rule         `json:"rules"`
+	ExternalRules []rule         `json:"externalRules"`
+	ResourceRules map[string]any `json:"resourceRules"`
 
 	broken []LeftOut
 }
@@ -41,6 +41,7 @@ type rule struct {
 	passes       []func(name string) bool // of a series' name
 	series       string                   // the one that seriesQuery names, if it does
 	matches      *regexp.Regexp
+	gives        *regexp.Regexp // what name.as can be with any values of its references
 	query, label *template.Template
 }
 
@@ -109,10 +110,10 @@ func ReadRules(file string, data []byte) (c Rules, err error) {
 
 // chartRules are the rules in the values of prometheus-adapter's chart. Other values are not of interest.
 type chartRules struct {
-	Default  *bool  `json:"default"`
-	Custom   []rule `json:"custom"`
-	External []rule `json:"external"`
-	Resource any    `json:"resource"`
+	Default  *bool          `json:"default"`
+	Custom   []rule         `json:"custom"`
+	External []rule         `json:"external"`
+	Resource map[string]any `json:"resource"`
 }
 
 // valuesOf reads the values of prometheus-adapter's chart; ok is false if a document is none.
@@ -171,6 +172,13 @@ func (r *rule) compile() error {
 		return errors.New("its name.as is missing, and name.matches has several groups")
 	}
 	r.Name.As = cmp.Or(r.Name.As, fmt.Sprintf("$%d", r.matches.NumSubexp()))
+	literals := reference.Split(r.Name.As, -1)
+	for i := range literals {
+		literals[i] = regexp.QuoteMeta(literals[i])
+	}
+	if r.gives, err = regexp.Compile("^" + strings.Join(literals, ".*") + "$"); err != nil {
+		return fmt.Errorf("its name.as: %w", err)
+	}
 	if r.label, err = parseTemplate(r.Resources.Template); err != nil {
 		return fmt.Errorf("its resources.template: %w", err)
 	}
@@ -259,6 +267,7 @@ func (r *rule) seriesAmong(known []string, metric string) string {
 var (
 	// literal is a regular expression that is one name.
 	literal      = regexp.MustCompile(`^\^?\(?([A-Za-z_:][\w:]*)\)?\$?$`)
+	reference    = regexp.MustCompile(`\$(?:\w+|\{\w+\})`)
 	oneReference = regexp.MustCompile(`^([\w:]*)\$(?:\{1\}|1$)([\w:]*)$`)
 	oneGroup     = regexp.MustCompile(`^\^?([\w:]*)\((?:\.[*+])\)([\w:]*)\$?$`)
 )
@@ -268,10 +277,10 @@ var (
 func (r *rule) seriesOf(metric string) (series string, fits bool) {
 	as, matches := oneReference.FindStringSubmatch(r.Name.As), oneGroup.FindStringSubmatch(r.matches.String())
 	switch {
+	case !r.gives.MatchString(metric):
+		return "", false
 	case r.series != "":
 		series = r.series
-	case !strings.Contains(r.Name.As, "$") && r.Name.As != metric: // It gives one metric alone.
-		return "", false
 	case r.Name.As == "$0":
 		series = metric
 	case as == nil || matches == nil:

@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,8 +16,8 @@ import (
 // starred is the bit of a field that is *.
 const starred = 1 << 63
 
-// Crontab reads the lines of a cron table: five fields or @daily and its kin, and a command, whose first word is the name. Occurrences are
-// from the given day on, by the clock of the zone or of a line CRON_TZ=ZONE before.
+// Crontab reads the lines of a cron table: five fields or @daily and its kin, and a command, which gives the name. Occurrences are from the
+// given day on, by the clock of the zone or of a line CRON_TZ=ZONE before. A line TZ=ZONE is for the commands and moves no time, as in cronie.
 func Crontab(data []byte, from time.Time, zone string, duration time.Duration) Result {
 	var out Result
 	for line := range strings.SplitSeq(string(data), "\n") {
@@ -24,15 +25,35 @@ func Crontab(data []byte, from time.Time, zone string, duration time.Duration) R
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if name, value, is := strings.Cut(strings.Fields(line)[0], "="); is {
-			if name == "CRON_TZ" || name == "TZ" {
-				zone = strings.Trim(value, `"'`)
+		if set := assignment.FindStringSubmatch(line); set != nil {
+			if set[1] == "CRON_TZ" {
+				zone = strings.Trim(set[2], `"'`)
 			}
 			continue
 		}
 		out.addLine(line, calendar.Event{Start: from.Format(dateLayout), TimeZone: zone, Duration: duration})
 	}
 	return out
+}
+
+var (
+	assignment = regexp.MustCompile(`^(\w+)\s*=\s*(\S*)`)
+	// quartzDay is a day of the week where a command is expected: the line begins with seconds.
+	quartzDay = regexp.MustCompile(`^[*?\d][*?\d,/-]*$`)
+	word      = regexp.MustCompile(`^[a-z_][a-z0-9_-]*$`)
+)
+
+// nameOf is the name of a command: its first word. In /etc/crontab a user precedes it. A word before an absolute path is such a user, or
+// runs the file, as in "php /srv/report.php".
+func nameOf(command []string) string {
+	switch {
+	case len(command) == 0:
+		return "cron"
+	case len(command) > 1 && (command[0] == "root" ||
+		word.MatchString(command[0]) && command[0] != "cd" && strings.HasPrefix(command[1], "/")):
+		return path.Base(command[1])
+	}
+	return path.Base(command[0])
 }
 
 // addLine adds the events of a line.
@@ -42,29 +63,33 @@ func (r *Result) addLine(line string, e calendar.Event) {
 	if strings.HasPrefix(line, "@") {
 		times = 1
 	}
-	e.Name = "cron"
-	if len(fields) > times {
-		e.Name = path.Base(fields[times])
-	}
+	e.Name = nameOf(fields[times:])
+	either := false // A day must satisfy both fields if one of them begins with *, otherwise either of them.
 	if times == weekdayField+1 {
+		either = !strings.ContainsAny(fields[dayField][:1]+fields[weekdayField][:1], "*?")
 		fields[weekdayField] = sunday(fields[weekdayField])
 	}
 	schedule, err := cron.ParseStandard(strings.Join(fields[:times], " "))
 	spec, regular := schedule.(*cron.SpecSchedule)
 	switch {
-	case err != nil:
-		r.leave(line, "%w", err)
-	case !regular:
-		r.leave(line, "it begins at no time of the clock: write five fields, 0 9 * * 1-5")
-	default:
-		for _, e.Recurrence = range rulesOf(spec) {
+	case regular && times == weekdayField+1 && len(fields) > times && quartzDay.MatchString(fields[times]):
+		r.leave(e.Name, line, "it has six fields: remove the seconds, so that five remain, such as 0 9 * * 1-5")
+	case regular:
+		for _, e.Recurrence = range rulesOf(spec, either) {
 			r.Events = append(r.Events, e)
 		}
+	case times == 1 && strings.HasPrefix(line, "@"):
+		r.leave(e.Name, line, "%s has no time of day: write five fields such as 0 9 * * 1-5", fields[0])
+	default:
+		r.leave(e.Name, line, "%w: write five fields such as 0 9 * * 1-5", err)
 	}
 }
 
-// weekdayField is the place of the days of the week among the fields.
-const weekdayField = 4
+// dayField and weekdayField are the places of the days of the month and of the week among the fields.
+const (
+	dayField     = 2
+	weekdayField = 4
+)
 
 // sunday writes the 7 that a cron table may have for Sunday as 0.
 func sunday(field string) string {
@@ -91,19 +116,12 @@ func sunday(field string) string {
 	return strings.Join(out, ",")
 }
 
-// rulesOf are the recurrences of a schedule. Days of the month and days of the week, if neither is *, are both meant: two rules.
-func rulesOf(s *cron.SpecSchedule) []string {
-	rule := "FREQ=DAILY" + list(
-		"BYMONTH",
-		s.Month,
-		number,
-	) + list(
-		"BYHOUR",
-		s.Hour&^starred,
-		number,
-	) + list("BYMINUTE", s.Minute&^starred, number)
+// rulesOf are the recurrences of a schedule: two rules if a day of the month or a day of the week is enough.
+func rulesOf(s *cron.SpecSchedule, either bool) []string {
+	rule := "FREQ=DAILY" + list("BYMONTH", s.Month, number) + list("BYHOUR", s.Hour&^starred, number) +
+		list("BYMINUTE", s.Minute&^starred, number)
 	days, weekdays := list("BYMONTHDAY", s.Dom, number), list("BYDAY", s.Dow, weekday)
-	if days != "" && weekdays != "" {
+	if either && days != "" && weekdays != "" {
 		return []string{rule + days, rule + weekdays}
 	}
 	return []string{rule + days + weekdays}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -75,7 +77,12 @@ func ReadDemandEvents(data []byte, c Config) (DemandEvents, error) {
 	} else {
 		found = Crontab(data, c.Since, c.Zone, c.Duration)
 	}
-	out := DemandEvents{Objects: []v1alpha1.DemandEvent{}, LeftOut: found.LeftOut}
+	out := DemandEvents{Objects: []v1alpha1.DemandEvent{}}
+	for _, l := range found.LeftOut {
+		if c.Match.MatchString(l.Name) {
+			out.LeftOut = append(out.LeftOut, l.Reason)
+		}
+	}
 	taken, used := map[string]bool{}, map[*Known]bool{}
 	for i := range found.Events {
 		e := &found.Events[i]
@@ -88,8 +95,8 @@ func ReadDemandEvents(data []byte, c Config) (DemandEvents, error) {
 		event, problems := manifest.ResolveDemandEvent(object.Name, &object.Spec)
 		switch {
 		case len(problems) > 0:
-			out.LeftOut = append(out.LeftOut,
-				fmt.Errorf("%.64q is left out: %s", e.Name, manifest.JoinProblems(problems)))
+			text := strings.ReplaceAll(manifest.JoinProblems(problems), "\n", "; ")
+			out.LeftOut = append(out.LeftOut, fmt.Errorf("%.64q is left out: %s", e.Name, text))
 		case isOver(event.Event, c.Since):
 			out.Over++
 		case known == nil:
@@ -100,12 +107,26 @@ func ReadDemandEvents(data []byte, c Config) (DemandEvents, error) {
 			out.Objects = append(out.Objects, object)
 		}
 	}
+	out.LeftOut = append(out.LeftOut, c.unused(used, found.Events)...)
+	return out, nil
+}
+
+// unused are the flags that name events and apply to none.
+func (c *Config) unused(used map[*Known]bool, events []calendar.Event) (out []error) {
 	for i := range c.Known {
-		if k := &c.Known[i]; k.Name != nil && !used[k] {
-			out.LeftOut = append(out.LeftOut, fmt.Errorf("%s applies to no event: check the name", k.Flag))
+		k := &c.Known[i]
+		isOf := func(e calendar.Event) bool { return c.Match.MatchString(e.Name) && k.Name.MatchString(e.Name) }
+		switch {
+		case k.Name == nil || used[k]:
+		case slices.ContainsFunc(events, isOf):
+			const taken = "%s applies to no event: an earlier flag applies to each event of that name: write it before that " +
+				"flag, or remove it"
+			out = append(out, fmt.Errorf(taken, k.Flag))
+		default:
+			out = append(out, fmt.Errorf("%s applies to no event: check the name", k.Flag))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // object is the DemandEvent of an event, under a name that is free.

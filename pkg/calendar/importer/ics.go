@@ -22,12 +22,20 @@ import (
 type Result struct {
 	// Events are without knowledge, and not checked.
 	Events []calendar.Event
-	// LeftOut says of what could not be read why, and what to do.
-	LeftOut []error
+	// LeftOut is what could not be read.
+	LeftOut []LeftOut
 }
 
-func (r *Result) leave(name, format string, args ...any) {
-	r.LeftOut = append(r.LeftOut, fmt.Errorf("%.64q is left out: "+format, append([]any{name}, args...)...))
+// LeftOut is an event that could not be read. The reason ends with what to do.
+type LeftOut struct {
+	Name   string
+	Reason error
+}
+
+// leave leaves out an event. shown is what the message calls it.
+func (r *Result) leave(name, shown, format string, args ...any) {
+	err := fmt.Errorf("%.64q is left out: "+format, append([]any{shown}, args...)...)
+	r.LeftOut = append(r.LeftOut, LeftOut{name, err})
 }
 
 const (
@@ -44,30 +52,40 @@ type entry struct {
 	calendar.Event
 
 	uid string
-	// replaces is the start of the occurrence of another entry of this uid that this one replaces, or cancels; empty if none.
-	replaces  string
+	// replaces is the start of the occurrence of another entry of this uid that this one replaces, or cancels; nil if none.
+	replaces  *moment
 	cancelled bool
 }
 
-// ICS reads the entries of a calendar. Times without a zone, and days, are of the given one. Several entries of one name and duration
-// become one event.
+// ICS reads the entries of a calendar. Times without a zone, and days, are of the given one; where that is empty, of the calendar's own. Several
+// entries of one name and duration become one event.
 func ICS(data []byte, zone string) (Result, error) {
 	parsed, err := ics.ParseCalendar(bytes.NewReader(data))
 	if err != nil {
 		return Result{}, fmt.Errorf("no calendar (RFC 5545): %w", err)
+	}
+	for _, p := range parsed.CalendarProperties {
+		switch {
+		case p.IANAToken == string(ics.PropertyXWRTimezone):
+			zone = cmp.Or(zone, p.Value)
+		case p.IANAToken == string(ics.PropertyMethod) && strings.EqualFold(p.Value, "CANCEL"):
+			const cancels = "the calendar cancels its entries (METHOD:CANCEL): delete their DemandEvents, or import a " +
+				"calendar that publishes its entries"
+			return Result{}, errors.New(cancels)
+		}
 	}
 	var out Result
 	var entries []entry
 	for _, e := range parsed.Events() {
 		one, err := read(e, zone)
 		if err != nil {
-			out.leave(one.Name, "%w", err)
+			out.leave(one.Name, one.Name, "%w", err)
 			continue
 		}
 		entries = append(entries, one)
 	}
 	for i := range entries {
-		if replaced := entries[i].replaces; replaced != "" {
+		if replaced := entries[i].replaces; replaced != nil {
 			except(entries, entries[i].uid, replaced)
 		}
 	}
@@ -80,10 +98,10 @@ func ICS(data []byte, zone string) (Result, error) {
 }
 
 // except takes an occurrence out of the entry that recurs.
-func except(entries []entry, uid, at string) {
+func except(entries []entry, uid string, at *moment) {
 	for i := range entries {
 		if e := &entries[i]; e.uid == uid && e.Recurrence != "" {
-			e.ExceptOn = append(e.ExceptOn, at)
+			e.ExceptOn = append(e.ExceptOn, at.in(e.TimeZone).text())
 		}
 	}
 }
@@ -100,7 +118,7 @@ func (r *Result) add(e *calendar.Event) {
 	case i < 0:
 		r.Events = append(r.Events, *e)
 	case len(r.Events[i].AlsoOn) >= most:
-		r.leave(e.Name, "on %s: the name has %d times already: import the calendar from a later time (--since)",
+		r.leave(e.Name, e.Name, "on %s: the name has %d times already: import the calendar from a later time (--since)",
 			e.Start, most+1)
 	default:
 		r.Events[i].AlsoOn = append(r.Events[i].AlsoOn, e.Start)
@@ -132,6 +150,21 @@ func read(e *ics.VEvent, zone string) (entry, error) {
 	default:
 		return out, errors.New("it has several rules: write an entry for each")
 	}
+	if e.HasProperty(ics.ComponentPropertyExrule) {
+		return out, errors.New("its EXRULE is not read: write the times that do not take place as EXDATE")
+	}
+	if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
+		replaced, err := timeOf(p, begin.zone)
+		if err != nil {
+			return out, fmt.Errorf("its RECURRENCE-ID %w", err)
+		}
+		if len(p.ICalParameters["RANGE"]) > 0 {
+			const all = "it changes all occurrences from %s on (RANGE=THISANDFUTURE): end the RRULE before it with UNTIL, " +
+				"and write an entry of its own with an RRULE for the later ones"
+			return out, fmt.Errorf(all, replaced.text())
+		}
+		out.replaces = &replaced
+	}
 	var failed error
 	times := func(p ics.ComponentProperty) (all []string) {
 		for _, property := range e.GetProperties(p) {
@@ -146,9 +179,6 @@ func read(e *ics.VEvent, zone string) (entry, error) {
 		return all
 	}
 	out.ExceptOn, out.AlsoOn = times(ics.ComponentPropertyExdate), times(ics.ComponentPropertyRdate)
-	if replaced := times(ics.ComponentPropertyRecurrenceId); len(replaced) == 1 {
-		out.replaces = replaced[0]
-	}
 	if len(out.ExceptOn) > most || len(out.AlsoOn) > most {
 		failed = errors.Join(failed, fmt.Errorf("it has more than %d times: write an entry for each", most))
 	}
@@ -174,12 +204,16 @@ func (m moment) in(zone string) moment {
 	if m.date || m.zone == zone {
 		return m
 	}
-	from, to := location(m.zone), location(zone)
-	c := m.clock
-	at := time.Date(c.Year(), c.Month(), c.Day(), c.Hour(), c.Minute(), c.Second(), 0, from).In(to)
+	at := m.time().In(location(zone))
 	m.clock = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC)
 	m.zone = zone
 	return m
+}
+
+// time is the moment itself.
+func (m moment) time() time.Time {
+	c := m.clock
+	return time.Date(c.Year(), c.Month(), c.Day(), c.Hour(), c.Minute(), c.Second(), 0, location(m.zone))
 }
 
 // location is a zone; UTC for one that does not exist, which the check of the event finds.
@@ -237,7 +271,10 @@ func durationOf(e *ics.VEvent, begin moment) (time.Duration, error) {
 		if err != nil {
 			return 0, fmt.Errorf("its DTEND %w", err)
 		}
-		return end.in(begin.zone).clock.Sub(begin.clock), nil
+		if byClock := end.in(begin.zone).clock.Sub(begin.clock); byClock%day == 0 {
+			return byClock, nil // Whole days end at the time of the day at which they begin, even if the clock is changed.
+		}
+		return end.time().Sub(begin.time()), nil
 	}
 	if begin.date {
 		return day, nil

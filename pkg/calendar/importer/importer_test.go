@@ -49,10 +49,19 @@ func TestICS(t *testing.T) {
 			"UID:1|RECURRENCE-ID" + berlin + "20261221T090000|STATUS:CANCELLED|DTSTART" + berlin + "20261221T090000|DURATION:PT1H",
 			"UID:1|SUMMARY:moved|RECURRENCE-ID" + berlin + "20261228T090000|DTSTART" + berlin + "20261228T150000|DURATION:PT1H",
 		}, "a 12-07 08:00 1h0m0s, a 12-15 08:00 1h0m0s, moved 12-28 14:00 1h0m0s", ""},
-		"what cannot be":   {[]string{"SUMMARY:a|DTSTART:20261201T090000Z", "SUMMARY:b|DURATION:PT1H"}, "", "no end; \"b\" is left out: its DTSTART is missing"},
+		"what cannot be":   {[]string{"SUMMARY:a|DTSTART:20261201T090000Z", "SUMMARY:b|DURATION:PT1H"}, "", "no end} {b \"b\" is left out: its DTSTART is missing"},
 		"what is no time":  {[]string{"SUMMARY:a|DTSTART:tomorrow|DURATION:PT1H"}, "", "is no time, as 20261224T180000"},
 		"a wrong duration": {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:-PT1H"}, "", `its DURATION "-PT1H" is none`},
-		"two rules":        {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:PT1H|RRULE:FREQ=DAILY|RRULE:FREQ=DAILY"}, "", "several rules"},
+		"an EXRULE":        {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:PT1H|RRULE:FREQ=DAILY|EXRULE:FREQ=WEEKLY"}, "", "write the times that do not take place as EXDATE"},
+		"all later occurrences": {[]string{
+			"UID:1|SUMMARY:a|DTSTART:20261207T090000Z|DURATION:PT1H|RRULE:FREQ=WEEKLY;COUNT=2",
+			"UID:1|SUMMARY:a|RECURRENCE-ID;RANGE=THISANDFUTURE:20261214T090000Z|DTSTART:20261214T150000Z|DURATION:PT1H",
+		}, "a 12-07 09:00 1h0m0s, a 12-14 09:00 1h0m0s", "changes all occurrences from 2026-12-14T09:00:00 on"},
+		"a replacement in another zone": {[]string{
+			"UID:1|SUMMARY:a|DTSTART" + berlin + "20261207T090000|DURATION:PT1H|RRULE:FREQ=WEEKLY;COUNT=2",
+			"UID:1|SUMMARY:a|RECURRENCE-ID" + berlin + "20261214T090000|DTSTART:20261214T150000Z|DURATION:PT1H",
+		}, "a 12-07 08:00 1h0m0s, a 12-14 15:00 1h0m0s", ""},
+		"two rules": {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:PT1H|RRULE:FREQ=DAILY|RRULE:FREQ=DAILY"}, "", "several rules"},
 	} {
 		found, err := importer.ICS(icsOf(tt.entries...), "Europe/Berlin")
 		if err != nil {
@@ -62,10 +71,44 @@ func TestICS(t *testing.T) {
 			t,
 			found,
 		); got != tt.want ||
-			!strings.Contains(fmt.Sprint(found.LeftOut), strings.ReplaceAll(tt.left, "; ", " ")) ||
+			!strings.Contains(fmt.Sprint(found.LeftOut), tt.left) ||
 			(tt.left == "") != (len(found.LeftOut) == 0) {
 			t.Errorf("%s: %s, left out %v, want %s and %s", name, got, found.LeftOut, tt.want, tt.left)
 		}
+	}
+}
+
+// The zone of the calendar is that of times without a zone, and of days, unless another one is given.
+func TestZoneOfTheCalendar(t *testing.T) {
+	const of = "BEGIN:VCALENDAR\r\nX-WR-TIMEZONE:America/New_York\r\n"
+	data := strings.Replace(string(icsOf(
+		"SUMMARY:a|DTSTART:20261201T090000|DTEND:20261201T110000",
+		"SUMMARY:b|DTSTART;VALUE=DATE:20261225",
+		"SUMMARY:c|DTSTART:20261226T090000Z|DURATION:PT1H",
+	)), "BEGIN:VCALENDAR\r\n", of, 1)
+	for zone, want := range map[string]string{
+		"":              "a 12-01 14:00 2h0m0s, b 12-25 05:00 24h0m0s, c 12-26 09:00 1h0m0s",
+		"Europe/Berlin": "a 12-01 08:00 2h0m0s, b 12-24 23:00 24h0m0s, c 12-26 09:00 1h0m0s",
+	} {
+		found, err := importer.ICS([]byte(data), zone)
+		if got := occurrences(t, found); got != want || err != nil {
+			t.Errorf("%s: %s, %v, want %s", zone, got, err, want)
+		}
+	}
+	cancels := strings.Replace(data, "X-WR-TIMEZONE:America/New_York", "METHOD:CANCEL", 1)
+	if _, err := importer.ICS([]byte(cancels), ""); err == nil || !strings.Contains(err.Error(), "METHOD:CANCEL") {
+		t.Error(err)
+	}
+}
+
+// An entry over a clock change lasts as long as the time that elapses. Whole days end at the time of the day at which they begin.
+func TestDurationOverAClockChange(t *testing.T) {
+	const berlin = ";TZID=Europe/Berlin:"
+	found, err := importer.ICS(icsOf("DTSTART"+berlin+"20270327T220000|DTEND"+berlin+"20270328T060000",
+		"DTSTART"+berlin+"20270327T220000|DTEND"+berlin+"20270328T220000"), "")
+	if err != nil || len(found.Events) != 2 || found.Events[0].Duration != 7*time.Hour ||
+		found.Events[1].Duration != 24*time.Hour {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 
@@ -98,6 +141,12 @@ func TestCrontab(t *testing.T) {
 		"0 9 * 12 6-7 x":                              "x 12-20 09:00 20m0s, x 12-26 09:00 20m0s, x 12-27 09:00 20m0s",
 		"0 9 * 12 5-7/2 x":                            "x 12-20 09:00 20m0s, x 12-25 09:00 20m0s, x 12-27 09:00 20m0s",
 		"0 9 * 12 7-1,4 x":                            "x 12-20 09:00 20m0s, x 12-21 09:00 20m0s, x 12-24 09:00 20m0s, x 12-27 09:00 20m0s, x 12-28 09:00 20m0s, x 12-31 09:00 20m0s",
+		"TZ=Asia/Tokyo\nCRON_TZ = UTC\n0 9 25 12 * x": "x 12-25 09:00 20m0s",
+		"0 9 */2 12 5 both":                           "both 12-25 09:00 20m0s",
+		"0 9 20-26 12 */5 both":                       "both 12-20 09:00 20m0s, both 12-25 09:00 20m0s",
+		"0 9 25 12 * root test -x /bin/a":             "test 12-25 09:00 20m0s",
+		"0 9 25 12 * www-data\t/opt/report.sh":        "report.sh 12-25 09:00 20m0s",
+		"0 9 25 12 * cd /opt && ./x":                  "cd 12-25 09:00 20m0s",
 		"0 9 26 12 FRI both":                          "both 12-25 09:00 20m0s, both 12-26 09:00 20m0s",
 		"0 9,21 28-31/3 * * x":                        "x 12-28 09:00 20m0s, x 12-28 21:00 20m0s, x 12-31 09:00 20m0s, x 12-31 21:00 20m0s",
 	} {
@@ -107,7 +156,9 @@ func TestCrontab(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"61 9 * * * x": "end of range (61) above maximum", "0 9 * x": "expected exactly 5 fields", "@every 1h x": "is left out", "@reboot x": "is left out",
+		"61 9 * * * x": "end of range (61) above maximum (59): 61: write five fields such as 0 9 * * 1-5",
+		"0 9 * x":      "expected exactly 5 fields", "@every 1h x": "@every has no time of day: write five fields",
+		"@reboot x": "@reboot has no time of day", "0 0 9 * * ? x": "six fields: remove the seconds", "0 9 * * 9-7 x": "write five fields",
 	} {
 		if found := importer.Crontab(
 			[]byte(line),
@@ -146,8 +197,11 @@ func TestReadDemandEvents(t *testing.T) {
 	for got, want := range map[string]string{
 		read(icsOf("SUMMARY:a b"+at, "SUMMARY:A/b"+at, "SUMMARY:日"+at, "SUMMARY:other"+at,
 			"SUMMARY:past|DTSTART:20201225T100000Z|DURATION:PT1H")): "team/a-b x3, team/a-b-2 x3, team/event x3, 1 over, []",
-		read([]byte("TZ=nowhere\n0 9 * * * report")):    "0 over, [\"report\" is left out: spec: ",
-		read([]byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\n")): "no calendar (RFC 5545): ",
+		read([]byte("CRON_TZ=nowhere\n0 9 * * * report")): "0 over, [\"report\" is left out: spec: ",
+		read([]byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\n")):   "no calendar (RFC 5545): ",
+		// What the match does not select is not left out either.
+		read(icsOf("SUMMARY:other|DTSTART:20261225T100000Z")): "0 over, []",
+		read([]byte("61 9 * * * other")):                      "0 over, []",
 	} {
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%s, want %s", got, want)

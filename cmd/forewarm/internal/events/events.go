@@ -90,6 +90,7 @@ func New() *cobra.Command {
 // knownFlag is a flag that says what is known of the demand: NAME=VALUE for the entries of a name, VALUE for all others.
 type knownFlag struct {
 	flag, help, kind string
+	isNumber         bool // above 0
 	set              func(known *v1alpha1.EventSpec, value string)
 	all              *[]importer.Known
 }
@@ -103,11 +104,11 @@ const (
 func knownFlags() []knownFlag {
 	return []knownFlag{
 		{
-			flag: "times", kind: "[NAME=]number", help: "the demand is this many times the usual demand",
+			flag: "times", kind: "[NAME=]number", isNumber: true, help: "the demand is this many times the usual demand",
 			set: func(k *v1alpha1.EventSpec, value string) { k.Times = value },
 		},
 		{
-			flag: "at-least", kind: "[NAME=]quantity", help: "the demand reaches at least this value",
+			flag: "at-least", kind: "[NAME=]quantity", isNumber: true, help: "the demand reaches at least this value",
 			set: func(k *v1alpha1.EventSpec, value string) { k.AtLeast = value },
 		},
 		{
@@ -136,6 +137,9 @@ func (k *knownFlag) Set(text string) error {
 	name, value := text[:max(at, 0)], text[at+1:]
 	if k.flag == ignore && text != ignoreAll {
 		name = text
+	}
+	if k.isNumber && (strings.HasPrefix(value, "-") || strings.Trim(value, "0.") == "") {
+		return errors.New("write a number above 0")
 	}
 	if name != "" {
 		var err error
