@@ -32,7 +32,8 @@ func NewForewarm(c forecaster.Config) *Forewarm {
 	return &Forewarm{config: c, values: make([]float64, 1+len(c.ExtraSettings))}
 }
 
-// Defers sets the work beside the demand that may wait until the configuration's deadline; its step divides that of the observations.
+// Defers sets the additional work that may wait until the configuration's deadline. Its step divides the step of the
+// observations.
 func (p *Forewarm) Defers(work forecast.Series) { p.deferrable = work }
 
 // deferred is the mean of the work since the observation before.

@@ -26,7 +26,7 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	out := p.comparison()
 	out.Partial = ctx.Err() != nil
 	if len(out.Policies) == 0 {
-		return nil, fmt.Errorf("compare: interrupted before anything was played: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("compare: interrupted before any policy was simulated: %w", context.Cause(ctx))
 	}
 	out.Assumptions.CapacityAssumed = c.Capacity == 0
 	out.WarmPool = p.poolResult(out)

@@ -24,7 +24,7 @@ const (
 	ARIMA       = "arima"
 	// Forewarm serves what it decides for the objective.
 	Forewarm = "forewarm"
-	// Oracle serves the actual maximum of the window ahead, which nobody can know.
+	// Oracle serves the actual maximum of the window ahead, which no one can know.
 	Oracle = "oracle"
 )
 

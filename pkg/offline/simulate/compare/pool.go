@@ -103,18 +103,27 @@ func (c *Config) validatePool(wrong func(format string, args ...any)) {
 		return
 	}
 	if c.Deferrable > 0 {
-		wrong("a warm pool and work that may wait: simulate one of them at a time")
+		wrong("a warm pool and work that may wait cannot be simulated together: simulate one of them at a time")
 	}
 	if c.Node == nil {
-		wrong("a warm pool without the lead time of a node, want one: what the pool saves is the wait for nodes")
+		wrong("a warm pool needs the lead time of a node, because a pool saves the time that replicas wait for nodes")
 	}
 	if !(p.Chunks > 0) || math.IsInf(p.Chunks, 0) || !(p.Spec.GPUs > 0) || math.IsInf(p.Spec.GPUs, 0) {
-		wrong("replicas of %v chunks of %v GPUs, want more than 0 of both", p.Chunks, p.Spec.GPUs)
+		wrong("a replica takes %v chunks with %v GPUs each; expected more than 0 of both", p.Chunks, p.Spec.GPUs)
 	} else if of := p.Chunks * p.Spec.GPUs; math.Abs(of-c.GPUs) > 1e-6*c.GPUs {
-		wrong("a replica of %v GPUs, and of %v chunks of %v GPUs each: want the same", c.GPUs, p.Chunks, p.Spec.GPUs)
+		wrong(
+			"a replica has %v GPUs but takes %v chunks with %v GPUs each; both must be the same number of GPUs",
+			c.GPUs,
+			p.Chunks,
+			p.Spec.GPUs,
+		)
 	}
 	if p.Spec.Max < 1 || p.Spec.Min < 0 || p.Spec.Min > p.Spec.Max {
-		wrong("a pool of %d to %d chunks, want at least 0 to 1", p.Spec.Min, p.Spec.Max)
+		wrong(
+			"a pool of %d to %d chunks; expected a min of at least 0 and a max of at least 1 and at least min",
+			p.Spec.Min,
+			p.Spec.Max,
+		)
 	}
 }
 
