@@ -85,7 +85,12 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 		at[parts[i].ID] = i
 	}
 	if len(at) < len(batch) {
-		return nil, fmt.Errorf("%s: two of %d parts have one hash: %w", s.name, len(batch), series.ErrQuery)
+		return nil, fmt.Errorf(
+			"%s: two of %d batched queries have the same hash: %w",
+			s.name,
+			len(batch),
+			series.ErrQuery,
+		)
 	}
 	q := batch[0]
 	q.Expr = promexpr.Join(parts)
@@ -100,8 +105,10 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 	for _, stream := range matrix {
 		i, known := at[string(stream.Metric[promexpr.PartLabel])]
 		if !known || len(stream.Metric) != 1 || answers[i].Series.Values != nil {
-			return nil, s.unavailable("the answer to several queries at once has a series %s that is none of them",
-				s.clip(stream.Metric.String()))
+			return nil, s.unavailable(
+				"the response to several batched queries has a series %s that belongs to none of them",
+				s.clip(stream.Metric.String()),
+			)
 		}
 		answers[i].Series = q.Gaps()
 		if err = s.fillGrid(answers[i].Series, stream); err != nil {

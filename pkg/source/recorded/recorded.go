@@ -43,7 +43,7 @@ type History struct {
 }
 
 // errEmpty says that there is a series and nothing in it.
-var errEmpty = errors.New("it has no values")
+var errEmpty = errors.New("the history has no values")
 
 // Trace says what to read of a trace.
 type Trace struct {
@@ -99,7 +99,7 @@ func (n named) Unwrap() error { return n.error }
 // Judged returns the history with a note about its gaps, and a doubt if it cannot be a demand. The error says that it has no values.
 func Judged(h History) (History, error) {
 	if demand.ShapeOf(h.Values, h.Step) == demand.Counter && !comesBack(h) {
-		h.Doubt = "The values are those of a counter, which never falls, and no demand: read sum(rate(…[2m])) of it."
+		h.Doubt = "The values are from a counter, which only grows, so they are not demand. Use its rate instead: sum(rate(…[2m]))."
 	}
 	gaps := h.Len() - h.Observed()
 	switch {
@@ -144,7 +144,7 @@ func (h History) TooShort() string {
 	if span >= week-tolerance {
 		return ""
 	}
-	return "Too short to judge: " + FormatSpan(span) + ", want a week."
+	return "Too short to judge: the history covers " + FormatSpan(span) + ", and at least a week is needed."
 }
 
 // Describe says what was understood: "load.csv, column requests: 14 days from 2025-10-20 00:00 UTC, every minute, 20,160 values from 12
@@ -160,7 +160,7 @@ func (h History) Describe() string {
 		text += " from " + h.Start.UTC().Format("2006-01-02 15:04") + " UTC"
 	}
 	if h.Assumed {
-		text += " (the times name no zone)"
+		text += " (the times have no time zone)"
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range h.Values {
@@ -176,7 +176,7 @@ func (h History) Describe() string {
 		text += ", " + humanize.Plural(gaps, "gap")
 	}
 	if h.Merged > 0 {
-		text += ", " + humanize.Plural(h.Merged, "row") + " at the time of another"
+		text += ", " + humanize.Plural(h.Merged, "row") + " with the same time as another row"
 	}
 	return text
 }
@@ -255,7 +255,7 @@ func (r *Range) Read(ctx context.Context, progress func(points int)) (History, e
 	server := prometheus.RedactedURL(r.Prometheus.URL)
 	h := History{Series: got, Source: fmt.Sprintf("%.200s at %s", cmp.Or(r.Name, r.Query), server)}
 	if promexpr.IsAverage(r.Query) {
-		h.Doubt = "The query is an average, which falls when replicas are added, and no demand: write sum in place of avg."
+		h.Doubt = "The query is an average, which falls when replicas are added, so it is not demand. Write sum instead of avg."
 	}
 	var dropped series.Dropped
 	for i, v := range h.Values {
@@ -283,7 +283,7 @@ func (r *Range) explain(ctx context.Context, err error, read time.Duration) erro
 	if !slow && !errors.Is(err, series.ErrTooLarge) {
 		return err // Where nothing is answered at all, or the query is at fault, less of it would not help.
 	}
-	const slower = "%s of %s of history were read, then %w; if the server is slow, read less with a shorter --range " +
-		"or a larger --step (now %s), or wait longer with --query-timeout (now %s)"
+	const slower = "%s of %s of history were read, then the query failed: %w; if the server is slow, read less with a shorter " +
+		"--range or a larger --step (now %s), or wait longer with --query-timeout (now %s)"
 	return fmt.Errorf(slower, FormatSpan(read), FormatSpan(r.Length), err, model.Duration(r.Step), r.Prometheus.Timeout)
 }

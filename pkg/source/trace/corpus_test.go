@@ -86,12 +86,12 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{"milliseconds", "t,n\n1760918400000,1\n1760918460000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
 		{"microseconds", "t,n\n1760918400000000,1\n1760918460000000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
 		{"nanoseconds", "t,n\n1760918400000000000,1\n1760918460000000000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
-		{"which day is which", "t,n\n10/11/2025 00:00,1\n10/11/2025 00:01,2\n", none, "", "!want a date and a time such as 2026-01-02"},
-		{"a year of another unit", "t,n\n17609184000,1\n17609184600,2\n", none, "", "!it is in the year 2528, want one from 1990 to 2100"},
+		{"which day is which", "t,n\n10/11/2025 00:00,1\n10/11/2025 00:01,2\n", none, "", "!expected a date and a time such as 2026-01-02"},
+		{"a year of another unit", "t,n\n17609184000,1\n17609184600,2\n", none, "", "!it is in the year 2528; expected a year from 1990 to 2100"},
 		{"a spreadsheet's days", "time,n\n45950.000000,1\n45950.000694,2\n45950.001389,3\n", none, "", "!format the column as yyyy-mm-dd hh:mm:ss"},
 		{"pandas", ",timestamp,requests\n0,2025-10-20 00:00:00,1\n1,2025-10-20 00:01:00,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
-		{"an index", "id,requests\n0,1\n1,2\n2,3\n", none, "", "!count rows: name the column of the times with --time-column"},
-		{"an index by another name", "sample,requests\n1,1\n2,2\n3,3\n", none, "", "!count rows: name the column"},
+		{"an index", "id,requests\n0,1\n1,2\n2,3\n", none, "", "!which look like row numbers: set the column that has the times with --time-column"},
+		{"an index by another name", "sample,requests\n1,1\n2,2\n3,3\n", none, "", "!which look like row numbers: set the column"},
 		{"minutes that are counted", "minute,requests\n0,1\n1,2\n", none, "", "!if these are minutes, add --time-unit m"},
 		{"minutes that are counted, said", "minute,requests\n0,1\n1,2\n", trace.Options{TimeUnit: "m"}, "", "1970-01-01T00:00:00Z 1m0s [1 2]"},
 		{"seconds from 0", "t,requests\n0,1\n30,2\n", none, "", "1970-01-01T00:00:00Z 30s [1 2]"},
@@ -99,7 +99,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{"a count and a mean", "time,n,mean\n2025-10-20 00:00,5,0.2\n2025-10-20 00:01,6,0.3\n", none, "", "!choose one with --column: n, mean"},
 		{
 			"two series", "group,time,value\na,2025-10-20 00:00,1\nb,2025-10-20 00:00,5\na,2025-10-20 00:01,2\nb,2025-10-20 00:01,6\n" +
-				"a,2025-10-20 00:02,2\nb,2025-10-20 00:02,6\n", none, "", "!or for each of several series",
+				"a,2025-10-20 00:02,2\nb,2025-10-20 00:02,6\n", none, "", "!or rows of several series",
 		},
 		{
 			"two series, added up", "group,time,value\na,2025-10-20 00:00,1\nb,2025-10-20 00:00,5\na,2025-10-20 00:01,2\nb,2025-10-20 00:01,6\n",
@@ -117,7 +117,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		},
 		{
 			"a German spreadsheet", "Zeit;Anfragen\n2025-10-20 00:00;987\n2025-10-20 00:01;1.012\n", none, "",
-			"!of thousands, or of decimals: say what separates decimals with --decimal , or --decimal .",
+			"!may separate thousands or decimals: set the decimal separator with --decimal , or --decimal .",
 		},
 		{
 			"a German spreadsheet, said", "Zeit;Anfragen\n2025-10-20 00:00;987\n2025-10-20 00:01;1.012,5\n",
@@ -133,7 +133,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{"zstd", inZstd(t, plain), none, "", all},
 		{"xz", "\xfd7zXZ\x00rest", none, "", "!unpack it with xz -dc FILE > load.csv"},
 		{"bzip2", "BZh91AY", none, "", "!bzip2 -dc FILE > load.csv"},
-		{"zip", "PK\x03\x04rest", none, "", "!as a spreadsheet is (save that as CSV)"},
+		{"zip", "PK\x03\x04rest", none, "", "!or a spreadsheet (save a spreadsheet as CSV)"},
 		{"InfluxDB", "#group,false,false\n#datatype,string,long\n", none, "", "!grep -v '^#' FILE > load.csv"},
 		{"promtool tsdb dump", "{__name__=\"requests\"} 475.5 1760918400000\n", none, "", "!awk "},
 		{"a dump in OpenMetrics", "# TYPE requests gauge\nrequests{job=\"x\"} 475.5 1760918400\n", none, "", "!awk "},
@@ -203,7 +203,7 @@ const events = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.680
 func TestEvents(t *testing.T) {
 	for _, column := range []string{"", "ContextTokens"} {
 		if _, err := new(trace.Options).ReadColumn(strings.NewReader(events), column); err == nil ||
-			!strings.Contains(err.Error(), "a row for each event") || !strings.Contains(err.Error(), "--count 1m") {
+			!strings.Contains(err.Error(), "one row for each event") || !strings.Contains(err.Error(), "--count 1m") {
 			t.Errorf("%q: %v", column, err)
 		}
 	}
@@ -235,12 +235,12 @@ func TestAccessLogs(t *testing.T) {
 10.0.0.1 - - [20/Oct/2025:02:02:00 +0200] "GET \"a\" HTTP/1.1" 499 - "-" "x"
 `
 	if _, err := new(trace.Options).ReadColumn(strings.NewReader(log), ""); err == nil ||
-		!strings.Contains(err.Error(), "a row for each event") {
+		!strings.Contains(err.Error(), "one row for each event") {
 		t.Error(err)
 	}
 	got, err := (&trace.Options{Count: time.Minute}).ReadColumn(strings.NewReader(log), "")
 	if err != nil || fmt.Sprint(got.Values) != "[2 0 1]" ||
-		!strings.Contains(strings.Join(got.Notes, "\n"), "1 lines are no lines of an access log") {
+		!strings.Contains(strings.Join(got.Notes, "\n"), "1 lines are not access log lines") {
 		t.Errorf("%v, %q, %v", got.Values, got.Notes, err)
 	}
 	got, err = (&trace.Options{Sum: time.Minute}).ReadColumn(strings.NewReader(log), "bytes")
@@ -267,7 +267,7 @@ func TestMergedRowsAreTold(t *testing.T) {
 	}
 	_, err := new(trace.Options).ReadColumn(strings.NewReader(text.String()), "value")
 	if err == nil ||
-		!strings.Contains(err.Error(), "line 39: its time is that of line 38; --resample 5m sorts the rows") {
+		!strings.Contains(err.Error(), "line 39: its time equals the time of line 38; to sort the rows") {
 		t.Error(err)
 	}
 	got, err := (&trace.Options{Resample: 5 * time.Minute}).ReadColumn(strings.NewReader(text.String()), "value")
@@ -290,7 +290,7 @@ func TestAChangedStepIsNoted(t *testing.T) {
 	}
 	got, err := new(trace.Options).ReadColumn(strings.NewReader(text.String()), "value")
 	if err != nil || got.Step != time.Minute || len(got.Notes) != 1 ||
-		!strings.Contains(got.Notes[0], "the step changes: at line 53 it is 5m") {
+		!strings.Contains(got.Notes[0], "the step changes: it is 5m at line 53") {
 		t.Errorf("%s, %q, %v", got.Step, got.Notes, err)
 	}
 }

@@ -154,7 +154,7 @@ func (t *table) find(column string, counts bool) (int, error) {
 	if column != "" {
 		at := slices.Index(t.names, column)
 		if at < 0 || at == t.time {
-			return 0, fmt.Errorf("trace: no column %.64q; the value columns are %.200s", column, all)
+			return 0, fmt.Errorf("trace: no value column %.64q; the value columns are %.200s", column, all)
 		}
 		return at, nil
 	}
@@ -174,16 +174,18 @@ func (t *table) find(column string, counts bool) (int, error) {
 		return 0, t.eventsError()
 	}
 	if len(numeric) != 1 {
-		return 0, fmt.Errorf("trace: the file has several value columns, choose one with --column: %.400s", all)
+		return 0, fmt.Errorf("trace: the file has several value columns; choose one with --column: %.400s", all)
 	}
 	return numeric[0], nil
 }
 
 // eventsError says what to do with a row for each event.
 func (t *table) eventsError() error {
-	return fmt.Errorf("trace: this looks like a row for each event, or for each of several series: count them with "+
-		"--count 1m, or add up a column with --sum 1m --column NAME, one of %.400s",
-		printable.Line(strings.Join(t.values(), ", ")))
+	return fmt.Errorf(
+		"trace: the file seems to have one row for each event, or rows of several series: count the rows with "+
+			"--count 1m, or add up a column with --sum 1m --column NAME; the columns are %.400s",
+		printable.Line(strings.Join(t.values(), ", ")),
+	)
 }
 
 // values are the names of the columns but that of the time.
