@@ -51,7 +51,7 @@ func (t Trust) reporters(own ...string) string {
 func (t Trust) Validate() error {
 	problems := []error{t.Cluster.Validate()}
 	if t.ScrapeInterval < 0 || t.ScrapeInterval > MaxScrapeInterval {
-		err := fmt.Errorf("scrape interval %s, want at most %s", t.ScrapeInterval, MaxScrapeInterval)
+		err := fmt.Errorf("a scrape interval of %s; expected at most %s", t.ScrapeInterval, MaxScrapeInterval)
 		problems = append(problems, err)
 	}
 	for _, namespace := range t.Exporters {
