@@ -14,8 +14,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// Query is a Forecast's query that has no series. Its diagnosis names only workloads of the Forecast's own namespace: of what others
-// report it learns at most how much there is.
+// Query is a Forecast's query that has no series. Its diagnosis mentions only workloads of the Forecast's own namespace. From other
+// namespaces, it learns at most the number of series or pods.
 type Query struct {
 	// Expr is the rendered preset, or the user's own query, confined.
 	Expr      string
@@ -65,7 +65,7 @@ func (q Query) Explain(ask Ask) (string, error) {
 	return c.String(), nil
 }
 
-// Find finds the cause with a few queries. The error is that of ask.
+// Find finds the cause with a few queries. It returns the error of ask.
 func (q Query) Find(ask Ask) (Cause, error) {
 	if q.Preset == "" {
 		return q.findInQuery(ask)

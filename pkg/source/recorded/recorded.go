@@ -26,18 +26,19 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
-// History is what was read: on an even grid, values 0 or more, NaN for a gap, never gaps alone.
+// History is the series that was read. It is on an even grid, its values are 0 or more, a gap is NaN, and it has at least one value.
 type History struct {
 	forecast.Series
 
 	// Source names what was read: "load.csv, column requests", or a query and its server.
 	Source string
-	// Notes are sentences about what is not as it was recorded: values that cannot be demand, and gaps.
+	// Notes are sentences about what differs from the recording: values that cannot be demand, and gaps.
 	Notes []string
 
-	// Doubt is why the values cannot be a demand, and what to do; empty if they may be one.
+	// Doubt says why the values cannot be demand, and what to do. It is empty if they may be demand.
 	Doubt string
-	// Merged rows had the time of another one. FromZero: times are no dates. Assumed: they name no zone, and UTC is assumed.
+	// Merged is the number of rows that had the same time as another row. FromZero: the times are not dates. Assumed: the times have
+	// no time zone, and UTC is assumed.
 	Merged            int
 	FromZero, Assumed bool
 }
@@ -131,8 +132,8 @@ func comesBack(h History) bool {
 	return falls >= about*rises
 }
 
-// TooShort says that a history is too short for a verdict, and is empty where it is not. Of a pattern of days a week is the
-// least that shows whether it comes again; what is mostly gaps counts for twice its values.
+// TooShort says that the history is too short for a verdict, and is empty if it is long enough. A week is the shortest history that
+// shows whether a daily pattern repeats. A history that is mostly gaps counts as twice the length of its values.
 func (h History) TooShort() string {
 	const week, tolerance = 7 * 24 * time.Hour, time.Hour // The first samples of a range may be missing.
 	known := func(v float64) bool { return !math.IsNaN(v) }
@@ -205,7 +206,7 @@ func every(step time.Duration) string {
 	return "every " + humanize.Span(step)
 }
 
-// FormatSpan is a duration as people write it: in the largest unit of which it has two or more.
+// FormatSpan formats a duration in the largest unit of which it has at least two.
 func FormatSpan(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:

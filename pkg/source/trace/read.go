@@ -39,21 +39,22 @@ const (
 // FileName stands in errors for the name of the file, in commands to type.
 const FileName = "FILE"
 
-// Options are what a file does not tell of itself.
+// Options describe what the file itself does not say.
 type Options struct {
-	// Zone is that of times without one; nil is UTC, which is noted then.
+	// Zone is the time zone of times without one. Nil means UTC, and a note says so.
 	Zone *time.Location
-	// TimeColumn has the times; empty for the first, or for the only one that has dates.
+	// TimeColumn is the column with the times. Empty means the first column, or the only column that has dates.
 	TimeColumn string
-	// TimeUnit is that of times that are numbers: one of TimeUnits; empty for the one that their size suggests.
+	// TimeUnit is the unit of times that are numbers, one of TimeUnits. Empty means the unit that their size suggests.
 	TimeUnit string
-	// Decimal separates decimals in values, "." or ","; the other one separates thousands. Empty where that is to be seen.
+	// Decimal is the decimal separator of values, "." or ",". The other character separates thousands. Empty means that the file
+	// shows which it is.
 	Decimal string
-	// Resample is the step of the grid, of which each value is the mean of the samples nearest to it. 0 is the file's own
-	// step, off which no sample may lie.
+	// Resample is the step of the grid. Each value of the grid is the mean of the samples that are closest to it. 0 means the file's
+	// own step, and then every sample must be on the grid.
 	Resample time.Duration
-	// Count and Sum are steps, too, of files with a row for each event: each value is the number of rows in the step, or the sum of
-	// their values. At most one of the three is set.
+	// Count and Sum are also steps, for files with one row for each event. Each value of the grid is the number of rows in the step,
+	// or the sum of their values. At most one of Resample, Count and Sum is set.
 	Count, Sum time.Duration
 }
 
@@ -66,9 +67,9 @@ type Trace struct {
 
 	// Column is the name of the column that was read; empty if rows were counted.
 	Column string
-	// Merged rows have the time of another one.
+	// Merged is the number of rows that have the same time as another row.
 	Merged int
-	// FromZero: the times are no dates, they count from 0. Assumed: they name no zone, and UTC is assumed.
+	// FromZero: the times are not dates, but count from 0. Assumed: the times have no time zone, and UTC is assumed.
 	FromZero, Assumed bool
 	// Notes are sentences about what was assumed and changed.
 	Notes []string
@@ -154,7 +155,7 @@ func (t *table) find(column string, counts bool) (int, error) {
 	if column != "" {
 		at := slices.Index(t.names, column)
 		if at < 0 || at == t.time {
-			return 0, fmt.Errorf("trace: no value column %.64q; the value columns are %.200s", column, all)
+			return 0, fmt.Errorf("trace: no column %.64q; the value columns are %.200s", column, all)
 		}
 		return at, nil
 	}

@@ -61,7 +61,7 @@ func TestReadErrors(t *testing.T) {
 		{"no header", "0,5\n60,6\n", "expected a header"},
 		{"a column twice", "t,b,b\n0,1,1\n", `column 3 has the name "b"`},
 		{"a column without a name", "t,b,\n0,1,1\n", `column 3 has the name ""`},
-		{"unknown column", "t,requests,tokens\n0,1,1\n", `no value column "b"; the value columns are requests, tokens`},
+		{"unknown column", "t,requests,tokens\n0,1,1\n", `no column "b"; the value columns are requests, tokens`},
 		{"one row", "t,b\n0,1\n", "1 rows"},
 		{"garbage", "t,b\n0,1\n60,many\n", `line 3, column b: value "many"`},
 		{

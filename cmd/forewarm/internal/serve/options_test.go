@@ -110,7 +110,7 @@ func TestContradictions(t *testing.T) {
 		args []string
 	}{
 		{"keep one", []string{"--prometheus-url", "http://p:9090", "--scrape-config", "x.yaml"}},
-		{"want http://HOST:PORT", []string{"--prometheus-url", "p:9090"}},
+		{"expected http://HOST:PORT", []string{"--prometheus-url", "p:9090"}},
 		{"list the Prometheus in it, too", []string{"--prometheus-url", "http://p:9090", "--sources-file", "x.yaml"}},
 		{"remove --prometheus-url and --scrape-config", []string{"--scrape-config", "x.yaml", "--sources-file", "x.yaml"}},
 		{"both or neither", []string{"--prometheus-url", "http://p:9090", "--prometheus-key-file", "k"}},

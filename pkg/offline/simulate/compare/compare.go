@@ -142,7 +142,7 @@ func (p *plan) assumptions() Assumptions {
 // inUnits is a target of milli-units in the metric's.
 func inUnits(milli int64) float64 { return float64(milli) / 1000 }
 
-// Find is a policy of a comparison; nil where it was not played.
+// Find returns a policy of a comparison, or nil if it was not played.
 func (c *Comparison) Find(name string) *PolicyResult {
 	i := slices.IndexFunc(c.Policies, func(p PolicyResult) bool { return p.Name == name })
 	if i < 0 {

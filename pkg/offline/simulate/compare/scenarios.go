@@ -22,14 +22,14 @@ type Scenario struct {
 	play func(*plan) (*Outcome, error)
 }
 
-// Question is what scenarios have in common.
+// Question is shared by the scenarios that answer it.
 type Question struct {
 	Title string
 	// Notes explain the figures.
 	Notes []string
 }
 
-// Outcome is what Forewarm takes in a scenario.
+// Outcome is the result of Forewarm in a scenario.
 type Outcome struct {
 	Scenario
 
@@ -49,13 +49,13 @@ type Outcome struct {
 	Report         simulate.Report
 }
 
-// Part is what one of several workloads takes.
+// Part is the share of one of several workloads.
 type Part struct {
 	Name         string
 	ReplicaHours float64
 }
 
-// GPUHours are those of the replicas that run.
+// GPUHours are the GPU-hours of the running replicas.
 func (o *Outcome) GPUHours() float64 { return o.Report.ReplicaHours * o.GPUs }
 
 // Asked are the questions beyond the policies. The zero value asks none.
@@ -262,7 +262,7 @@ func (s Shape) scenario() Scenario {
 	}}
 }
 
-// Wake is servers that sleep and wake up within a time, as those of vLLM's sleep mode.
+// Wake describes servers that sleep and take a known time to wake up, for example with vLLM's sleep mode.
 type Wake struct {
 	Time time.Duration
 	// Spare replicas are awake beyond the observed demand, for a policy without a forecast; 0 for no such policy.

@@ -5,6 +5,6 @@
 //	                   ──> JSON     every number by its name
 //	                   ──> HTML     one self-contained file with its drawings (html.go, timeline.go, frontier.go)
 //
-// All three begin with the assumptions or the verdict. Texts of others (names of files, autoscalers, servers) are
-// escaped: no terminal codes, no markup.
+// All three begin with the assumptions or the verdict. Texts from outside (names of files, autoscalers, servers) are
+// escaped, so that they contain no terminal codes and no markup.
 package report
