@@ -63,7 +63,7 @@ f.dashboard(
       ),
       f.number(
         'Pools on fallback',
-        'Pools that hold their fallback, because their forecasts are unreliable or their budget is spent.',
+        'Pools that use their fallback, because their forecasts are unreliable or their budget is spent.',
         'none',
         'sum(%s)' % pools('falling_back'),
         [['green', null], ['orange', 1]],
@@ -156,7 +156,7 @@ f.dashboard(
       f.lines(
         'Idle GPU-hours of the day',
         'Idle GPU-hours of the chunks since midnight (UTC), and the budget. When the budget is spent, the pool ' +
-        'holds only its fallback until midnight.',
+        'holds at most its fallback until midnight.',
         'none',
         [
           f.target(pools('idle_gpu_seconds') + ' / 3600', '{{namespace}}/{{pool}} idle'),
