@@ -201,7 +201,7 @@ func (c *Config) whatIfs() []Scenario {
 	question := &Question{
 		"What would save more",
 		[]string{
-			"Each row shows the effect of one change. The objective is the same in each row, but the share that it limits differs.",
+			"Each row shows the effect of one change. All rows have the same objective, and the last column shows how much of it they use.",
 		},
 	}
 	var out []Scenario
