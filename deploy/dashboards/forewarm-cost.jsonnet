@@ -1,12 +1,12 @@
 local f = import 'forewarm.libsonnet';
 local name = '{{namespace}}/{{forecast}}';
-// Replica time over the time in which it was used is a mean number of replicas.
+// Replica time divided by the length of the window is the mean number of replicas.
 local replicas(policy) = '%s / %s' % [
   f.each('forewarm_simulated_replica_seconds', 'policy="%s"' % policy),
   f.each('forewarm_simulated_window_seconds'),
 ];
 local hours(policy) = '$gpus * 24 * sum(%s)' % replicas(policy);
-// Counters move at the end of each hour: the last day has whole ones.
+// Counters increase at the end of each hour, so the last day contains whole hours.
 local spent(metric, policy, by) = 'sum by (%s) (max by (namespace, forecast, variant) (increase(forewarm_%s{%s, policy="%s"}[1d])))' % [
   by,
   metric,
@@ -15,20 +15,20 @@ local spent(metric, policy, by) = 'sum by (%s) (max by (namespace, forecast, var
 ];
 local pools(metric) = 'max by (namespace, pool) (forewarm_warm_pool_%s{namespace=~"$namespace"})' % metric;
 local pool(metric, legend) = f.target(pools(metric), '{{namespace}}/{{pool}} ' + legend);
-local simulated = "Autoscalers are simulated on the recorded demand, over at most the budget's period: it is no bill. " +
-                  'Multiplied by the GPUs of a replica, as chosen above.';
+local simulated = "Forewarm simulates the autoscaler on the recorded demand, over at most the budget's period. This is not a bill. " +
+                  'The result is multiplied by the number of GPUs per replica that is chosen above.';
 
 f.dashboard(
   'What does it cost?',
   'forewarm-cost',
-  'GPU-hours with Forewarm, before, and with the best target in hindsight, and the idle time of warm pools. Forecasts with ' +
-  'an objective only.',
+  'GPU-hours with Forewarm, with your previous HPA, and with the best HPA target in hindsight, and the idle time of warm pools. ' +
+  'Only Forecasts with an objective are included.',
   [
     f.namespaceVariable,
     f.forecastVariable,
     {
       name: 'gpus',
-      label: 'GPUs of a replica',
+      label: 'GPUs per replica',
       type: 'custom',
       query: '1,2,4,8,16',
       current: { text: '1', value: '1' },
@@ -36,32 +36,34 @@ f.dashboard(
   ],
   [
     f.row('Now', [
-      f.number('GPU-hours a day, Forewarm', 'With the value that Forewarm serves. ' + simulated, 'none', hours('served'), decimals=1),
-      f.number('GPU-hours a day, before', 'With the HPA of spec.scaling.before on the observed demand. ' + simulated, 'none', hours('before'), decimals=1),
+      f.number('GPU-hours a day, Forewarm', 'GPU-hours a day if the HPA reads the value that Forewarm serves. ' + simulated, 'none', hours('served'), decimals=1),
+      f.number('GPU-hours a day, before', 'GPU-hours a day with the HPA of spec.scaling.before on the observed demand. ' + simulated, 'none', hours('before'), decimals=1),
       f.number(
         'Difference',
-        'GPU-hours a day more (or fewer) than before: compare it with the lateness below. ' + simulated,
+        'How many more GPU-hours a day Forewarm uses than your previous HPA. A negative number is a saving. ' +
+        'Compare it with the lateness below. ' + simulated,
         'none',
         '%s - %s' % [hours('served'), hours('before')],
         decimals=1
       ),
       f.number(
         'Relative cost, served',
-        'Replica time over that of the demand at full capacity, mean over the Forecasts. 1 is the least possible.',
+        'Replica time divided by the least replica time that could serve the demand, with every replica at full capacity. ' +
+        'This is the mean over the Forecasts. The lowest possible value is 1.',
         'none',
         'avg(%s)' % f.each('forewarm_simulated_relative_cost_ratio', 'policy="served"'),
         decimals=2
       ),
       f.number(
         'Idle GPU-hours of pools',
-        'GPU-hours that all pools have stood idle in the time range of this dashboard.',
+        'Idle GPU-hours of all pools in the time range of this dashboard.',
         'none',
         'sum(increase(forewarm_warm_pool_idle_gpu_seconds{namespace=~"$namespace"}[$__range])) / 3600',
         decimals=1
       ),
       f.number(
-        'Pools falling back',
-        'Pools that hold their fallback, because forecasts are unreliable or the budget is spent.',
+        'Pools on fallback',
+        'Pools that use their fallback, because their forecasts are unreliable or their budget is spent.',
         'none',
         'sum(%s)' % pools('falling_back'),
         [['green', null], ['orange', 1]],
@@ -71,7 +73,7 @@ f.dashboard(
     f.row('GPU-hours of the workloads', [
       f.lines(
         'GPU-hours a day',
-        'The sum over the Forecasts. ' + simulated,
+        'GPU-hours a day, summed over the Forecasts. ' + simulated,
         'none',
         [
           f.target(hours('before'), 'before'),
@@ -83,23 +85,24 @@ f.dashboard(
       ),
       f.lines(
         'More GPU-hours than before',
-        'GPU-hours with Forewarm over those before, minus 1. Too much for what it saves in ' +
-        'lateness? Allow more ' +
-        'lateness in the objective.',
+        'How many percent more GPU-hours Forewarm uses than your previous HPA. If this is too much for the lateness that it ' +
+        'avoids, allow more lateness in the objective.',
         'percentunit',
         [f.target('(%s) / (%s) - 1' % [replicas('served'), replicas('before')], name)],
         w=12
       ),
       f.lines(
         'Relative cost',
-        'Replica time over that of the demand at full capacity. 1 is the least possible.',
+        'Replica time divided by the least replica time that could serve the demand, with every replica at full capacity. ' +
+        'The lowest possible value is 1.',
         'none',
         [f.target(f.each('forewarm_simulated_relative_cost_ratio', 'policy!="observed"', by='namespace, forecast, policy'), name + ' {{policy}}')],
         w=12
       ),
       f.lines(
-        'Lateness for it',
-        'Share of the demand that was late over the simulated window: with Forewarm (served), before, and with the best target in hindsight.',
+        'Lateness at this cost',
+        'Share of the demand that was late in the simulated window: with Forewarm (served), with your previous HPA (before), and ' +
+        'with the best HPA target in hindsight.',
         'percentunit',
         [f.target(f.each('forewarm_simulated_late_ratio', 'policy!="observed"', by='namespace, forecast, policy'), name + ' {{policy}}')],
         w=12,
@@ -109,7 +112,7 @@ f.dashboard(
     f.row('By team', [
       f.lines(
         'GPU-hours a day by namespace',
-        'With the value that Forewarm serves, counted by the hour. ' + simulated,
+        'GPU-hours a day if the HPA reads the value that Forewarm serves. The figures are updated every hour. ' + simulated,
         'none',
         [f.target('$gpus * %s / 3600' % spent('replica_seconds_total', 'served', 'namespace'), '{{namespace}}')],
         w=8,
@@ -118,7 +121,7 @@ f.dashboard(
       ),
       f.lines(
         'Cost a day by namespace',
-        'In the currency of spec.price, of the Forecasts that have one. ' + simulated,
+        'Cost a day in the currency of spec.price. Only Forecasts with a price are included. ' + simulated,
         'none',
         [f.target(spent('cost_total', 'served', 'namespace'), '{{namespace}}')],
         w=8,
@@ -127,7 +130,7 @@ f.dashboard(
       ),
       f.lines(
         'Cost a day by variant',
-        'What of it is on which variant: spot and on demand, slow and fast. ' + simulated,
+        'Cost a day of each variant, for example spot and on demand, or slow and fast. ' + simulated,
         'none',
         [f.target(spent('cost_total', 'served', 'namespace, forecast, variant'), name + ' {{variant}}')],
         w=8,
@@ -138,8 +141,9 @@ f.dashboard(
     f.row('Warm pools', [
       f.lines(
         'Chunks',
-        "Chunks that the members' forecasts ask for, that are held, that are ready, and that pods have taken. Held and not ready for long: " +
-        'there is no capacity. Only the replica that leads reports pools.',
+        "Chunks that the members' forecasts request (wanted), chunks that the pool holds (held), held chunks that are ready, and " +
+        'chunks that pods have taken (borrowed). If held chunks do not become ready for a long time, the cluster has no ' +
+        'capacity for them. Only the leader reports pools.',
         'none',
         [
           pool('wanted_chunks', 'wanted'),
@@ -151,8 +155,8 @@ f.dashboard(
       ),
       f.lines(
         'Idle GPU-hours of the day',
-        'GPU-hours that chunks have stood idle since midnight (UTC), and the budget. At the budget the pool ' +
-        'holds its fallback until midnight.',
+        'Idle GPU-hours of the chunks since midnight (UTC), and the budget. When the budget is spent, the pool ' +
+        'holds at most its fallback until midnight.',
         'none',
         [
           f.target(pools('idle_gpu_seconds') + ' / 3600', '{{namespace}}/{{pool}} idle'),
@@ -166,7 +170,7 @@ f.dashboard(
       }] } } },
       f.lines(
         'Idle GPUs',
-        'Mean GPUs that stand idle, by pool.',
+        'Mean number of idle GPUs, by pool.',
         'none',
         [f.target(
           'sum by (namespace, pool) ' +

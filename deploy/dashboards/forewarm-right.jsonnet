@@ -25,7 +25,7 @@ local band(p) = p {
 f.dashboard(
   'Is it right?',
   'forewarm-right',
-  'Are the forecasts right, and is each objective met? Every figure is that of a Forecast.',
+  'Are the forecasts right, and is each objective met? Figures are shown for each Forecast.',
   [
     f.namespaceVariable,
     f.forecastVariable,
@@ -41,7 +41,7 @@ f.dashboard(
     f.row('Now', [
       f.number(
         'Forecasts not ready',
-        'Forecasts that are stale, invalid, or served by the fallback. `kubectl describe forecast` has the reason.',
+        'Forecasts that are pending, stale, invalid, or served by the fallback. `kubectl describe forecast` shows the reason.',
         'none',
         'sum(%s)' % f.each('forewarm_forecast_state', 'state=~"FallingBack|Invalid|Pending|Stale"'),
         [['green', null], ['red', 1]],
@@ -49,14 +49,14 @@ f.dashboard(
       ),
       f.number(
         'Objectives missed',
-        'Objectives of which more than the lateness budget is spent.',
+        'Forecasts that have spent more than their lateness budget.',
         'none',
         'sum(1 - %s)' % f.each('forewarm_objective_met'),
         [['green', null], ['red', 1]],
       ),
       f.number(
         'Least budget left',
-        'The part of the lateness budget that is left, of the Forecast that has the least. Below 0 the ' +
+        'The part of the lateness budget that is left, for the Forecast with the least budget left. Below 0, the ' +
         'objective is missed.',
         'percentunit',
         'min(%s)' % left,
@@ -66,24 +66,25 @@ f.dashboard(
       ),
       f.number(
         'Lowest coverage',
-        'Coverage of the Forecast with the lowest. Compare it with the quantile that is served; an objective ' +
-        'has no quantile.',
+        'The lowest coverage of any Forecast. Compare it with the quantile that the Forecast serves. A Forecast with an ' +
+        'objective has no quantile to compare it with.',
         'percentunit',
         'min(%s)' % f.each('forewarm_coverage_ratio'),
         decimals=1,
       ),
       f.number(
         'Mean skill',
-        'Mean over the Forecasts: how much less loss than the last value has. Above 0 the forecast is better ' +
-        'than none.',
+        'How much smaller the loss of the forecast is than the loss of the last value, as the mean over the Forecasts. Above 0, ' +
+        'the forecast is better than no forecast.',
         'percentunit',
         'avg(%s)' % f.each('forewarm_skill_ratio'),
         [['red', null], ['green', 0]],
         decimals=1,
       ),
       f.number(
-        'Doubted demands',
-        'Forecasts of which samples do not count as they are: suddenly near 0, far above their history, or incomplete.',
+        'Suspect demand',
+        'Forecasts that have samples which Forewarm does not use as they are, because they are suddenly close to 0, far above ' +
+        'their history, or incomplete.',
         'none',
         'count(%s == 0) or vector(0)' % f.each('forewarm_forecast_condition', 'type="DataClean"'),
         [['green', null], ['red', 1]],
@@ -93,9 +94,9 @@ f.dashboard(
     f.row('Lateness against the objective', [
       f.lines(
         'Lateness',
-        'Share of the demand that was late over the simulated window, in an autoscaler simulated on the served ' +
-        'value; and measured, where objective.measured names a query. The dashed line is ' +
-        'the objective. The dashboard of costs compares it with the lateness before.',
+        'Share of the demand that was late in the simulated window. Forewarm simulates an autoscaler on the served value. ' +
+        'If objective.measured has a query, its result is shown as measured. The dashed line is the objective. ' +
+        'The dashboard "What does it cost?" compares the lateness with the lateness of your previous HPA.',
         'percentunit',
         [
           f.target(f.each('forewarm_simulated_late_ratio', 'policy="served"'), name),
@@ -109,8 +110,8 @@ f.dashboard(
       }] } } },
       f.lines(
         'Lateness budget left',
-        "What is left of the demand that may be late, or arrive in bad hours, over the budget's period. Below 0 the objective is missed: see why in the " +
-        'burn rate, and what to do in the runbook.',
+        "The demand that may still be late, or arrive in bad hours, in the budget's period, as a share of the whole budget. " +
+        'Below 0, the objective is missed. The burn rate shows when the budget was spent, and the runbook says what to do.',
         'percentunit',
         [f.target(left, name)],
         alerts=['ForewarmBudgetBurnsSlowly', 'ForewarmBadHoursOverspent'],
@@ -118,9 +119,9 @@ f.dashboard(
       ),
       f.lines(
         'Burn rate',
-        'Lateness of the last hour and of the last six as a multiple of the objective. At 1, the budget is ' +
-        'spent at the end of its ' +
-        "period. The dashed lines are those of the alerts: 16.8 spends a tenth of a week's budget in an hour, 2.8 in six hours.",
+        'Lateness in the last hour and in the last six hours, as a multiple of the objective. At a burn rate of 1, the budget ' +
+        'lasts exactly for its period. The dashed lines are the thresholds of the alerts. A burn rate of 16.8 ' +
+        "spends a tenth of a week's budget in one hour, and a burn rate of 2.8 does so in six hours.",
         'none',
         [f.target(f.each('forewarm_objective_burn_rate', by='namespace, forecast, window'), name + ' {{window}}')],
         alerts=['ForewarmBudgetBurnsFast', 'ForewarmBudgetBurnsSlowly'],
@@ -131,23 +132,23 @@ f.dashboard(
     f.row('Forecast quality', [
       f.lines(
         'Coverage',
-        'Share of past lead windows whose peak was at most the served quantile. With `quantile: "0.95"` it ' +
-        'should be near 95 %.',
+        'Share of past lead windows whose peak was at or below the served quantile. With `quantile: "0.95"`, it ' +
+        'should be close to 95 %.',
         'percentunit',
         [f.target(f.each('forewarm_coverage_ratio'), name)],
       ),
       f.lines(
         'Skill',
-        "1 minus the selected candidate's loss over the last value's. Above 0 is better than the last value. Below it for days: the " +
-        'demand has no pattern that the history shows.',
+        'How much smaller the loss of the selected model is than the loss of the last value. Above 0, the model is better than ' +
+        'the last value. If the skill stays below 0 for days, the history shows no pattern that a model can use.',
         'percentunit',
         [f.target(f.each('forewarm_skill_ratio'), name)],
         thresholds=[{ color: 'red', value: 0 }],
       ),
       f.lines(
         'Headroom multiplier',
-        'What an objective adds above the median of the window peak, as a multiple of its spread. It is ' +
-        'calibrated by itself.',
+        'Headroom that Forewarm adds above the median of the window peak, as a multiple of the spread of the window peak. ' +
+        'Forewarm calibrates it to the objective.',
         'none',
         [f.target(f.each('forewarm_headroom_multiplier'), name)],
         min=0,
@@ -156,11 +157,9 @@ f.dashboard(
     f.row('$forecast', [
       band(f.lines(
         'Forecast against actual',
-        'The peak of the demand over the last lead window, and the quantiles of that peak as they were forecast ' +
-        'a lead window ago. A ' +
-        'right forecast has the actual peak below 95 % at nineteen of twenty moments. Choose one namespace, and ' +
-        'the lead window of ' +
-        'this Forecast.',
+        'The peak of the demand over the last lead window, and the quantiles of that peak that were forecast ' +
+        'one lead window earlier. If the forecast is right, the actual peak is below the 95 % line at 19 of 20 points in time. ' +
+        'Choose one namespace, and the lead window of this Forecast.',
         'none',
         [
           f.target(forecastOf('0.99'), '99 %'),
@@ -176,9 +175,9 @@ f.dashboard(
       )),
       f.lines(
         'Demand and served value',
-        'The demand observed now, and the value that the metrics APIs serve, by replica of Forewarm. In shadow ' +
-        'mode both are equal. ' +
-        'A gap in the served value: HPAs keep their replicas. Two different served values: the replicas disagree.',
+        'The current demand, and the value that the metrics APIs serve, by replica of Forewarm. In shadow mode, both are equal. ' +
+        'While the served value has a gap, HPAs keep their current replicas. If the served values differ, the replicas of ' +
+        'Forewarm disagree.',
         'none',
         [
           f.target(f.each('forewarm_observed_value'), 'observed'),
@@ -190,8 +189,8 @@ f.dashboard(
       ),
       f.lines(
         'Loss of the candidates',
-        'Trailing pinball loss of each candidate over that of the last value. Below 100 % is better than the ' +
-        'last value.',
+        'Recent pinball loss of each candidate model, as a percentage of the loss of the last value. Below 100 %, the candidate ' +
+        'is better than the last value.',
         'percentunit',
         [f.target(
           '%s / on (namespace, forecast) group_left () %s' % [
@@ -203,9 +202,8 @@ f.dashboard(
       ),
       f.lines(
         'Lead time',
-        'Lead time (from more replicas to ready) and the lead window that the forecast covers. If it grows, ' +
-        'find why starts have become ' +
-        'slower: image, node, model.',
+        'The lead time, from the request for more replicas until they are ready, and the lead window that the forecast covers. If ' +
+        'the lead time grows, find out why replicas start more slowly: the image, the node or the model.',
         's',
         [
           f.target(f.each('forewarm_lead_time_seconds'), 'lead time'),

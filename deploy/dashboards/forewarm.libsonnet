@@ -1,4 +1,4 @@
-// What the dashboards have in common: the conventions of kubernetes-mixin (data source, variables, legends, units).
+// Shared parts of the dashboards. They follow the conventions of kubernetes-mixin (data source, variables, legends, units).
 local source = { type: 'prometheus', uid: '${datasource}' };
 local runbooks = 'https://github.com/forewarm/forewarm/blob/main/docs/runbooks.md';
 
@@ -12,7 +12,7 @@ local query(name, label, query, more={}) = {
   sort: 1,
 } + more;
 
-// All is a regular expression, because a list of a thousand names is too long for a request.
+// The value of All is a regular expression, because a list of a thousand names is too long for a request.
 local several = { multi: true, includeAll: true, allValue: '.+' };
 
 // place puts panels side by side, 24 columns wide, below y.
@@ -32,7 +32,7 @@ local place(panels, y) = std.foldl(
 );
 
 {
-  // Every adapter replica has the figures of every Forecast: a query takes their maximum.
+  // Every adapter replica exports the metrics of every Forecast, so a query takes the maximum over the replicas.
   forecasts:: 'namespace=~"$namespace", forecast=~"$forecast"',
   each(metric, labels='', by='namespace, forecast')::
     'max by (%s) (%s{%s})' % [by, metric, std.join(', ', [self.forecasts] + if labels == '' then [] else [labels])],
@@ -53,7 +53,7 @@ local place(panels, y) = std.foldl(
     },
   },
 
-  // Lines over time; a threshold is a dashed line.
+  // Lines over time. A threshold is drawn as a dashed line.
   lines(title, description, unit, targets, w=8, alerts=[], min=null, thresholds=[], stack=false)::
     self.panel('timeseries', title, description, unit, targets, w, alerts, {
       [if min != null then 'min']: min,
@@ -74,7 +74,7 @@ local place(panels, y) = std.foldl(
       },
     },
 
-  // One number of now. The steps are [colour, from which value on].
+  // The current value as one number. Each step is [color, lowest value of that color].
   number(title, description, unit, expr, steps=[['text', null]], w=4, alerts=[], decimals=null)::
     self.panel('stat', title, description, unit, [self.target(expr, '', instant=true)], w, alerts, {
       [if decimals != null then 'decimals']: decimals,

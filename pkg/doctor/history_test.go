@@ -216,7 +216,7 @@ func TestHistory(t *testing.T) {
 			name: "another workload", signal: inflight,
 			load: ownersSeries + `  kube_pod_owner{namespace="ai",pod="qwen-1",owner_kind="StatefulSet",owner_name="qwen"} 1x180` +
 				vllm(`namespace="ai",pod="qwen-1"`, "3x180"),
-			check: "Source", level: Error, words: []string{"none belongs to Deployment/llama, which has 1 other pod"},
+			check: "Source", level: Error, words: []string{"none of them belongs to Deployment/llama, which has 1 other pod"},
 		},
 		{
 			name: "a query on labels that are exported", signal: requests, check: "Labels", level: Error,

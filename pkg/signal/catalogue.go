@@ -20,7 +20,7 @@ type Source struct {
 	// Note applies to all of its presets: versions, required settings, limits.
 	Note    string
 	Presets []Preset
-	// Lateness are presets for the share of requests that waited too long, for objective.measured; they are no demand.
+	// Lateness are presets for the share of requests that waited too long, for objective.measured. They are not demand.
 	Lateness    []Preset
 	Unsupported []Unsupported
 }
@@ -87,7 +87,7 @@ func Lookup(name string) (Preset, error) {
 	if near := SimilarNames(name); len(near) > 0 {
 		return Preset{}, fmt.Errorf("%w %q: did you mean %s?", ErrUnknown, clip(name), strings.Join(near, ", "))
 	}
-	return Preset{}, fmt.Errorf("%w %q: `forewarm presets` lists all presets; or write your own query",
+	return Preset{}, fmt.Errorf("%w %q: run `forewarm presets` to list all presets, or write your own query",
 		ErrUnknown, clip(name))
 }
 
@@ -150,31 +150,33 @@ func EditDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// kvCacheSummary is that of most servers.
-const kvCacheSummary = "KV caches in use, counted in replicas: the mean over a replica's engines, summed over replicas. " +
-	"Saturates at the number of replicas: use it as a second metric beside the requests in flight."
+// kvCacheSummary is the summary for most servers.
+const kvCacheSummary = "KV caches in use, counted in replicas: the mean over the engines of a replica, summed over the replicas. " +
+	"The value cannot exceed the number of replicas, so use it as a second metric in addition to the requests in flight."
 
 // The presets that servers have in common.
 
 func inflightPreset(source string, template func(scope) string) Preset {
 	return Preset{
 		Name:  source + "/inflight",
-		Brief: "scale on it: hides no demand",
-		Summary: "Requests in flight on the target's pods, running and waiting. Grows without limit while the " +
-			"service is saturated, so it hides no demand. The first choice for scaling.",
-		Target: "requests in flight that one replica serves at full load with good latency",
-		Unit:   "requests", template: template,
+		Brief: "for scaling, shows all demand",
+		Summary: "Requests in flight on the target's pods, running and waiting. The value grows without limit while the " +
+			"service is saturated, so it hides no demand. This is the first choice for scaling.",
+		Target:   "requests in flight that one replica serves at full load with good latency",
+		Unit:     "requests",
+		template: template,
 	}
 }
 
 func offeredPreset(source string, template func(scope) string) Preset {
 	return Preset{
 		Name:  source + "/offered",
-		Brief: "to simulate with: right while requests wait",
-		Summary: "Offered load: the requests that would be in flight if none had to wait, which is those running, plus the growth of the " +
-			"queue since the last step times the mean service time of two minutes (Little, 1961). Equal to the requests in flight while " +
-			"none wait; else those who wait count once, when they arrive, so that the lateness that simulate finds is right under " +
-			"saturation. Scale on the requests in flight: offered load asks for no replicas that empty a queue.",
+		Brief: "for simulations, right while requests wait",
+		Summary: "Offered load: the requests that would be in flight if no request had to wait. It is the running requests, plus the " +
+			"growth of the queue since the last step times the mean service time of the last two minutes (Little, 1961). While no " +
+			"requests wait, it equals the requests in flight. A request that waits counts once, when it arrives, so the lateness that " +
+			"forewarm simulate finds is right under saturation. Do not scale on it, because it requests no replicas to empty a queue: " +
+			"scale on the requests in flight.",
 		Target:   "requests in flight that one replica serves at full load with good latency",
 		Unit:     "requests",
 		template: template,
@@ -184,7 +186,7 @@ func offeredPreset(source string, template func(scope) string) Preset {
 func arrivalsPreset(source, summary string, template func(scope) string) Preset {
 	return Preset{
 		Name:    source + "/arrivals",
-		Brief:   "arriving demand; for requests of similar size",
+		Brief:   "arriving demand, for requests of similar size",
 		Summary: summary,
 		Target:  "requests per second that one replica completes at full load",
 		Unit:    "requests/s", Rate: true, template: template,
@@ -195,9 +197,9 @@ func queuePreset(source string, template func(scope) string) Preset {
 	return Preset{
 		Name:  source + "/queue",
 		Brief: "second metric, or signal.saturated",
-		Summary: "Requests that wait on the target's pods. Zero until it is too late, so it cannot be forecast. Use it as a second, " +
-			"reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated).",
-		Target:   "requests that may wait per replica: few",
+		Summary: "Requests that wait on the target's pods. The queue is empty until it is too late to add replicas, so it cannot be " +
+			"forecast. Use it as a second, reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated).",
+		Target:   "a small number of requests that may wait per replica",
 		Unit:     "requests",
 		template: template,
 	}

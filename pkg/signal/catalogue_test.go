@@ -23,8 +23,8 @@ func TestLookup(t *testing.T) {
 		{"vlm", "did you mean vllm/arrivals, vllm/inflight, vllm/kv-cache, vllm/offered, vllm/queue?"},
 		{"kv-cache", "sglang/kv-cache"},
 		{"tgi/kv-cache", "TGI does not report its KV cache; use tgi/inflight"},
-		{"nothing like it", "`forewarm presets` lists all presets; or write your own query"},
-		{"", "`forewarm presets` lists all presets"},
+		{"nothing like it", "run `forewarm presets` to list all presets, or write your own query"},
+		{"", "run `forewarm presets` to list all presets"},
 	} {
 		_, err := signal.Lookup(tt.name)
 		if !errors.Is(err, signal.ErrUnknown) || !strings.Contains(err.Error(), tt.want) {

@@ -9,9 +9,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// Counts reports whether PromQL, or the name of a metric alone, adds up metrics that a preset adds up, and not only those of the
-// queue: what a replica has of it is in the unit of the preset. Adapters write _ for the : in a name. The greatest of copies may be
-// taken before they are added up.
+// Counts reports whether PromQL, or the name of a metric, adds up the same metrics as the preset, and not only the metrics of the
+// queue. If so, the value per replica is in the unit of the preset. Adapters replace the : in a name by _. The expression may take the
+// maximum of copies before it adds them up.
 func (p Preset) Counts(text string) bool {
 	root, err := promexpr.Parse(text)
 	if err != nil {

@@ -18,31 +18,38 @@ func gateway() Source {
 	return Source{
 		Name:  "gateway",
 		Title: "Gateway API inference extension",
-		Note: "The pool is the one whose endpoints are the target's pods or, without pods, the one with the target's name: give the " +
-			"InferencePool the workload's name if it scales to zero. A pool of several workloads counts as a whole. All metric names " +
-			"are ALPHA and have changed twice.",
+		Note: "The pool is the InferencePool whose endpoints are the target's pods. If the target has no pods, it is the InferencePool with " +
+			"the target's name. If the workload scales to zero, give the InferencePool the workload's name. If several workloads share " +
+			"a pool, the value is for all of them together. All metric names are ALPHA and have changed twice.",
 		Presets: []Preset{
 			inflightPreset("gateway", func(s scope) string {
 				return s.totalOverPickers(sumPerPod(s.perPod(running), s.perPod(held)))
-			}).withSummary("Requests in flight through the pool's endpoint picker: those that it has routed and that are not answered, " +
-				"and those that its flow control holds. Grows without limit under saturation. The first choice for scaling."),
-			gatewayArrivals("Requests that arrive per second at the pool's endpoint picker, also without pods: "+
-				"those routed plus the growth of the queue in its flow control. The best signal to forecast.", routed, held),
+			}).withSummary("Requests in flight through the pool's endpoint picker: requests that it has routed and that have no " +
+				"response yet, and requests that its flow control holds. The value grows without limit under saturation. This is the " +
+				"first choice for scaling."),
+			gatewayArrivals(
+				"Requests that arrive per second at the pool's endpoint picker, even while there are no pods: the routed "+
+					"requests plus the growth of the queue in its flow control. This is the best signal to forecast.",
+				routed,
+				held,
+			),
 			gatewayBand("interactive", `priority!~"-.*"`, routed, held),
 			gatewayBand("deferrable", `priority=~"-.*"`, routed, held),
 			queuePreset("gateway", func(s scope) string { return s.total(s.endpointQueues()) }).withSummary(
-				"Requests that wait on the target's pods, as reported by the endpoint picker. Zero until it is too late. Use it as a second, " +
-					"reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated)."),
+				"Requests that wait on the target's pods, as reported by the endpoint picker. The queue is empty until it is too late to " +
+					"add replicas. Use it as a second, reactive metric of the HPA, or to mark another signal as saturated " +
+					"(spec.signal.saturated)."),
 			kvCachePreset("gateway", scope.poolCaches).withSummary(
-				"KV caches in use, counted in endpoints of the pool: their mean times the endpoints that are ready. " +
-					"Saturates at their number: use it as a second metric beside the requests in flight."),
+				"KV caches in use, counted in endpoints of the pool: the mean use of a cache times the number of ready endpoints. The " +
+					"value cannot exceed the number of endpoints, so use it as a second metric in addition to the requests in flight."),
 		},
 		Lateness: []Preset{
 			latenessPreset(
 				"gateway/queue-time",
 				"measured lateness: time in the gateway's queue",
-				"Share of the requests that the endpoint picker's flow control held for longer than the wait, "+
-					"whatever became of them. Only with flow control; what a request waits on a pod comes on top.",
+				"Share of the requests that the endpoint picker's flow control held for longer than the allowed wait, including requests "+
+					"that were rejected or evicted. It is reported only if flow control is on, and does not include the time that "+
+					"requests wait on a pod.",
 				scope.totalOverPickers,
 				queueTime,
 				inSeconds("inference_extension_flow_control_request_queue_duration_seconds"),
@@ -64,8 +71,8 @@ func gatewayArrivals(summary string, routed, held metric) Preset {
 func gatewayBand(name, matcher string, routed, held metric) Preset {
 	routed.names = routed.names[:2] // The oldest one has no priorities.
 	routed.matchers, held.matchers = matcher, matcher
-	out := gatewayArrivals("The "+name+" part of gateway/arrivals: requests whose priority is negative are deferrable "+
-		"(spec.deferrable), the others interactive. Only with a router that counts by priority.", routed, held)
+	out := gatewayArrivals("The "+name+" part of gateway/arrivals. Requests with a negative priority are deferrable "+
+		"(spec.deferrable), and all others are interactive. It needs a router that counts requests by priority.", routed, held)
 	out.Name += "-" + name
 	return out
 }
@@ -138,17 +145,18 @@ func dynamo() Source {
 	return Source{
 		Name:  "dynamo",
 		Title: "NVIDIA Dynamo's frontend",
-		Note: "The frontend is the one of the target's graph: the pods of the Deployment GRAPH-frontend, where the target is GRAPH-SERVICE, as " +
-			"Dynamo's operator names them. All models of the frontend count, so use a query of your own for one of several. The workers' own " +
-			"metrics are those of their engine: use vllm, sglang or trtllm for a part of a graph, such as its prefill workers.",
+		Note: "The frontend is the frontend of the target's graph. If the target is GRAPH-SERVICE, its pods belong to the Deployment " +
+			"GRAPH-frontend, as Dynamo's operator names it. The value counts all models of the frontend, so write your own query for one of " +
+			"several models. The workers report the metrics of their engine. For one part of a graph, such as its prefill workers, use the " +
+			"presets of vllm, sglang or trtllm.",
 		Presets: []Preset{
 			inflightPreset("dynamo", func(s scope) string { return s.totalOverFrontends(s.perPod(held)) }).withSummary(
-				"Requests in flight at the graph's frontend, from their arrival to the end of their answer, whichever worker has them. " +
-					"Grows without limit under saturation, so it hides no demand."),
+				"Requests in flight at the graph's frontend, from their arrival to the end of their response, on any worker. " +
+					"The value grows without limit under saturation, so it hides no demand."),
 			arrivalsPreset(
 				"dynamo",
-				"Requests that arrive per second at the graph's frontend. Older releases count them at their end: "+
-					"then those plus the growth of the requests in flight.",
+				"Requests that arrive per second at the graph's frontend. Older releases count requests when they end. For these "+
+					"releases, the value is the ended requests plus the growth of the requests in flight.",
 				func(s scope) string {
 					ended := fmt.Sprintf(`clamp_min(%s + %s, 0)`, s.perPod(done.rate()), s.growth(held))
 					return s.totalOverFrontends(fmt.Sprintf(`(%s or %s)`, s.perPod(started.rate()), ended))
@@ -158,18 +166,22 @@ func dynamo() Source {
 				"dynamo",
 				func(s scope) string { return s.totalOverFrontends(s.perPod(unanswered)) },
 			).withSummary(
-				"Requests of the graph's frontend that have no token yet: they wait, or their prompt is being processed. Use it as a second, " +
-					"reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated)."),
+				"Requests of the graph's frontend that have no token yet, because they wait or their prompt is being processed. Use it as a " +
+					"second, reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated)."),
 		},
 		Lateness: []Preset{
-			latenessPreset("dynamo/time-to-first-token", "measured lateness: time to the first token",
-				"Share of the requests that had no token until after the wait, by the frontend's own count.",
-				scope.sumOverFrontends, inSeconds("dynamo_frontend_time_to_first_token_seconds")),
+			latenessPreset(
+				"dynamo/time-to-first-token",
+				"measured lateness: time to the first token",
+				"Share of the requests that waited longer than the allowed wait for their first token, as the frontend counts them.",
+				scope.sumOverFrontends,
+				inSeconds("dynamo_frontend_time_to_first_token_seconds"),
+			),
 		},
 		Unsupported: []Unsupported{
 			{
 				"kv-cache",
-				"the frontend does not report its workers' caches; use their engine's own preset, such as vllm/kv-cache",
+				"the frontend does not report the caches of its workers; use a preset of their engine, such as vllm/kv-cache",
 			},
 			{
 				"queue-time",

@@ -28,13 +28,12 @@ func inSeconds(name string) histogram { return histogram{name: name, perSecond: 
 // latenessPreset is a preset for the share of requests of which a time was above the wait. total adds up an expression by pod.
 func latenessPreset(name, brief, summary string, total func(scope, string) string, names ...histogram) Preset {
 	return Preset{
-		Name:  name,
-		Brief: brief,
-		Summary: summary + " Requests up to the smallest bound of the histogram that is at least the " +
-			"wait count as in time, so the share is too low where the wait is no bound.",
-		Unit: "share",
-		Rate: true,
-		wait: DefaultWait,
+		Name:    name,
+		Brief:   brief,
+		Summary: summary + " If the allowed wait is not a bucket bound of the histogram, Forewarm uses the next larger bound, so the share is too low.",
+		Unit:    "share",
+		Rate:    true,
+		wait:    DefaultWait,
 		template: func(s scope) string {
 			var within, all []string
 			for i, h := range names {
@@ -98,9 +97,9 @@ func LookupLateness(name string, wait time.Duration) (Preset, error) {
 	}
 	reason := unsupportedReason(name)
 	if reason == "" {
-		reason = "of lateness there are " + strings.Join(names, ", ")
+		reason = "the presets for lateness are " + strings.Join(names, ", ")
 	}
-	return Preset{}, fmt.Errorf("%w %q: %s; or write your own query", ErrUnknown, clip(name), reason)
+	return Preset{}, fmt.Errorf("%w %q: %s; you can also write your own query", ErrUnknown, clip(name), reason)
 }
 
 // queueTimePreset and firstTokenPreset are the lateness presets that servers have in common.
@@ -108,14 +107,18 @@ func queueTimePreset(source string, names ...histogram) Preset {
 	return latenessPreset(
 		source+"/queue-time",
 		"measured lateness: time in the queue",
-		"Share of the requests that spent longer than the wait in the server's queue, counted when the server records them: some do "+
-			"when a request is done.",
+		"Share of the requests that spent longer than the allowed wait in the server's queue. A request counts when the server records it, "+
+			"which some servers do only when the request is done.",
 		scope.sumOverPods,
 		names...)
 }
 
 func firstTokenPreset(source string, names ...histogram) Preset {
-	return latenessPreset(source+"/time-to-first-token", "measured lateness: time to the first token",
-		"Share of the requests that had no token until after the wait: the time in the queue and that of the prompt.",
-		scope.sumOverPods, names...)
+	return latenessPreset(
+		source+"/time-to-first-token",
+		"measured lateness: time to the first token",
+		"Share of the requests that waited longer than the allowed wait for their first token. This includes the time in the queue and the time "+
+			"to process the prompt.",
+		scope.sumOverPods,
+		names...)
 }

@@ -135,7 +135,7 @@ func TestLatenessCountsTheBoundsFromTheWaitOn(t *testing.T) {
 
 func TestLookupLateness(t *testing.T) {
 	for name, want := range map[string]string{
-		"triton/queue-time": "no histogram", "vllm/inflight": "of lateness there are", "kserve/queue-time": "kserve/request-duration",
+		"triton/queue-time": "no histogram", "vllm/inflight": "the presets for lateness are", "kserve/queue-time": "kserve/request-duration",
 	} {
 		_, err := signal.LookupLateness(name, time.Second)
 		if !errors.Is(err, signal.ErrUnknown) || !strings.Contains(err.Error(), want) {

@@ -61,7 +61,7 @@ type Reading struct {
 	File   string
 }
 
-// Readings lists the files in which the names of the source's metrics were read, those of its former names last.
+// Readings lists the files that the names of the source's metrics were read from. Files with former names come last.
 func (s Source) Readings() []Reading {
 	list, err := nameLists.ReadFile("names/" + s.Name + ".txt")
 	if err != nil {

@@ -204,8 +204,9 @@ func ReadyReplicas(namespace string, target Target, trust Trust) (string, error)
 		s.instantSeries("kube_pod_status_ready", `condition="true"`), s.replicaPods()))
 }
 
-// UnknownOwner is PromQL for the number of pods that report to a rendered preset, and of which kube-state-metrics does not say whose they
-// are: no series where it knows all. It is empty for an expression that does not depend on it.
+// UnknownOwner returns PromQL for the number of pods that report metrics of a rendered preset and have no owner in
+// kube-state-metrics. The PromQL has no series if all owners are known. UnknownOwner is empty if the expression does not depend on
+// owners.
 func UnknownOwner(expr string) string {
 	b := firstOn(expr, parser.LUNLESS)
 	if b == nil {
@@ -214,8 +215,9 @@ func UnknownOwner(expr string) string {
 	return "count(" + b.RHS.String() + ")"
 }
 
-// NotReporting is PromQL for the number of ready replicas of a workload of which a rendered preset has no sample: no series if all
-// report. It is empty for a preset that does not add up pods, and for a workload whose replicas cannot be counted.
+// NotReporting returns PromQL for the number of ready replicas of a workload that have no sample in a rendered preset. The PromQL
+// has no series if all replicas report. NotReporting is empty if the preset does not add up pods, or if the replicas of the workload
+// cannot be counted.
 func NotReporting(expr, namespace string, target Target, trust Trust) string {
 	b := firstOn(expr, parser.MUL, "pod")
 	ready, err := ReadyReplicas(namespace, target, trust)

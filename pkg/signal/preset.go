@@ -117,7 +117,7 @@ func checkName(what, name string) error {
 	case name == "":
 		return fmt.Errorf("%s is empty", what)
 	case len(name) > maxName:
-		return fmt.Errorf("%s has %d bytes, at most %d are allowed", what, len(name), maxName)
+		return fmt.Errorf("%s has %d bytes; at most %d are allowed", what, len(name), maxName)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%s %q is not UTF-8", what, name)
 	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0x85 || r == 0xa0 }):

@@ -38,7 +38,7 @@ func (e engine) arrivalsAtFirstToken() Preset {
 	return arrivalsPreset(
 		e.source,
 		"Requests that arrive per second: first tokens per second plus the growth of the queue, so that "+
-			"it holds under saturation. A gateway's own count is better if there is one.",
+			"the value is also right under saturation. If a gateway counts requests, its count is better.",
 		func(s scope) string { return s.arrivals(e.passed, e.waiting) },
 	)
 }
@@ -50,12 +50,15 @@ func tgi() Source {
 	return Source{
 		Name:  "tgi",
 		Title: "Text Generation Inference",
-		Note:  "In maintenance mode at Hugging Face, so its metrics will not change.",
+		Note:  "Hugging Face only maintains this server, so its metrics will not change.",
 		Presets: onPage(page{"tgi_queue_size", "tgi_request_count|tgi_request_duration_sum"}, []Preset{
 			inflightPreset("tgi", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivalsPreset("tgi", "Requests that arrive per second, counted when they are received, before they wait. "+
-				"Includes tokenizing requests.",
-				func(s scope) string { return s.total(s.perPod(received.rate())) }),
+			arrivalsPreset(
+				"tgi",
+				"Requests that arrive per second. The server counts them when it receives them, before they "+
+					"wait. The value includes requests to tokenize.",
+				func(s scope) string { return s.total(s.perPod(received.rate())) },
+			),
 			queuePreset("tgi", func(s scope) string { return s.total(s.perPod(waiting)) }),
 		}),
 		Lateness:    []Preset{queueTimePreset("tgi", inSeconds("tgi_request_queue_duration"))},
@@ -71,9 +74,9 @@ func sglang() Source {
 	return Source{
 		Name:  "sglang",
 		Title: "SGLang",
-		Note: "Start the server with --enable-metrics. With separate prefill and decode servers, create a Forecast for each: their " +
-			"queues count where they are, and a request that moves from one to the other is in both. A prefill server counts no first " +
-			"tokens, so it has no arrivals.",
+		Note: "Start the server with --enable-metrics. With separate prefill and decode servers, create a Forecast for each of the two " +
+			"workloads. Each server counts its own queues, and a request that moves from one server to the other is in both. A prefill " +
+			"server counts no first tokens, so it has no arrivals.",
 		Presets: m.presets(),
 		Lateness: []Preset{
 			queueTimePreset("sglang", inSeconds("sglang:queue_time_seconds")),
@@ -177,9 +180,9 @@ func vllm() Source {
 	return Source{
 		Name:  "vllm",
 		Title: "vLLM",
-		Note: "Works wherever vLLM's own metrics are scraped, also under KServe (kserve_vllm:), Ray Serve LLM (ray_vllm_), NVIDIA NIM " +
-			"(without a prefix), Triton's vLLM backend (where it has the gauges) and llm-d. The former name of the KV cache metric " +
-			"(gpu_cache_usage_perc) works too.",
+		Note: "Works wherever vLLM's own metrics are scraped, including KServe (kserve_vllm:), Ray Serve LLM (ray_vllm_), NVIDIA NIM " +
+			"(without a prefix), Triton's vLLM backend (if it has the gauges) and llm-d. The former name of the KV cache metric " +
+			"(gpu_cache_usage_perc) also works.",
 		Presets: of.presets(of.arrivalsAtFirstToken()),
 		Lateness: []Preset{
 			queueTimePreset("vllm", inSeconds(names("request_queue_time_seconds"))),
@@ -211,16 +214,16 @@ func rayServe() Source {
 	return Source{
 		Name:  "ray-serve",
 		Title: "Ray Serve",
-		Note: "Scrape the metrics port of all pods of the cluster, head and workers. The target is the RayService, or the " +
-			"RayCluster. If an application has several deployments, a request counts at each deployment where it is in flight.",
+		Note: "Scrape the metrics port of all pods of the Ray cluster, both head and workers. The target is the RayService or the " +
+			"RayCluster. If an application has several deployments, a request counts once for each deployment where it is in flight.",
 		Presets: []Preset{
 			inflightPreset("ray-serve",
 				func(s scope) string { return s.total(sumPerPod(s.perPod(running), s.perPod(waiting))) }),
 			arrivalsPreset(
 				"ray-serve",
-				"HTTP requests that arrive per second: those answered plus the growth of those "+
-					"running and waiting, so that it holds under saturation. With several deployments in a chain the growth "+
-					"counts at each.",
+				"HTTP requests that arrive per second: the answered requests plus the growth of the running and waiting "+
+					"requests, so that the value is also right under saturation. In a chain of several deployments, the growth "+
+					"counts once for each deployment.",
 				func(s scope) string {
 					grown := s.divided(sumPerPod(s.perPod(running.delta()), s.perPod(waiting.delta())))
 					// One pod answers what other pods hold: the total is at least 0, a pod's sum need not be.
@@ -230,7 +233,10 @@ func rayServe() Source {
 			queuePreset("ray-serve", func(s scope) string { return s.total(s.perPod(waiting)) }),
 		},
 		Unsupported: []Unsupported{
-			{"kv-cache", "Ray Serve does not report its engines' caches; if they are vLLM, use vllm/kv-cache"},
+			{
+				"kv-cache",
+				"Ray Serve does not report the caches of its engines; if the engine is vLLM, use vllm/kv-cache",
+			},
 		},
 	}
 }
@@ -250,16 +256,19 @@ func trtllm() Source {
 	return Source{
 		Name:  "trtllm",
 		Title: "TensorRT-LLM (trtllm-serve)",
-		Note: "Served at /prometheus/metrics; switch on the server's iteration statistics (enable_iter_perf_stats) and " +
-			"request metrics (return_perf_metrics). Releases without running and waiting requests have no series. Behind Triton " +
-			"use triton.",
+		Note: "The metrics are at /prometheus/metrics. Turn on the server's iteration statistics (enable_iter_perf_stats) and " +
+			"request metrics (return_perf_metrics). Releases that do not report running and waiting requests have no series. If " +
+			"TensorRT-LLM runs behind Triton, use the presets of triton.",
 		Presets: of.presets(
-			arrivalsPreset("trtllm", "Requests that arrive per second: completions per second plus the growth of "+
-				"those running and waiting, so that it holds under saturation. Aborted requests do not count.",
+			arrivalsPreset(
+				"trtllm",
+				"Requests that arrive per second: completed requests per second plus the growth of "+
+					"the running and waiting requests, so that the value is also right under saturation. Aborted requests do not count.",
 				func(s scope) string {
 					grown := fmt.Sprintf(`(%s + %s)`, s.perPod(of.running.delta()), s.perPod(of.waiting.delta()))
 					return s.total(fmt.Sprintf(`clamp_min(%s + %s, 0)`, s.perPod(of.passed.rate()), s.divided(grown)))
-				}),
+				},
+			),
 		),
 		Lateness: []Preset{
 			queueTimePreset("trtllm", inSeconds("trtllm_request_queue_time_seconds")),
@@ -280,37 +289,45 @@ func kserve() Source {
 	return Source{
 		Name:  "kserve",
 		Title: "KServe, and Knative's queue-proxy",
-		Note: "The queue-proxy exists in Serverless (Knative) mode only. In Standard mode scale on the runtime's own preset, " +
-			"such as vllm/inflight, with the Deployment NAME-predictor as target. For an LLMInferenceService, too, use the runtime's " +
-			"preset, with its Deployment NAME-kserve as target (over several nodes the LeaderWorkerSet NAME-kserve-mn), which has the " +
-			"scale subresource that an HPA needs; separate prefill pods are another workload. Scrape port 9091 of the pods.",
+		Note: "The queue-proxy exists only in Serverless (Knative) mode. Scrape port 9091 of the pods. In Standard mode, scale on a preset " +
+			"of the runtime, such as vllm/inflight, with the Deployment NAME-predictor as the target. For an LLMInferenceService, also use " +
+			"a preset of the runtime. The target is the Deployment NAME-kserve (or, over several nodes, the LeaderWorkerSet " +
+			"NAME-kserve-mn), which has the scale subresource that an HPA needs. Separate prefill pods are another workload.",
 		Presets: []Preset{
 			inflightPreset("kserve", func(s scope) string { return s.total(s.perPod(held)) }).withSummary(
-				"Requests in flight at the queue-proxies of the target's pods, in service and waiting. Not reported by revisions " +
-					"with unlimited concurrency (containerConcurrency: 0). Requests that Knative's activator holds without pods do not count."),
-			arrivalsPreset("kserve", "Requests that arrive per second: those answered plus the growth of those in "+
-				"flight. Without a queue-proxy, the predictions of KServe's own servers, which stop growing under "+
-				"saturation.",
-				func(s scope) string { return s.total(sumAboveZero(s.counted(done), s.growth(held))) }),
+				"Requests in flight at the queue-proxies of the target's pods, running and waiting. Revisions with unlimited " +
+					"concurrency (containerConcurrency: 0) do not report it. Requests that Knative's activator holds while there are no " +
+					"pods do not count."),
+			arrivalsPreset(
+				"kserve",
+				"Requests that arrive per second: the answered requests plus the growth of the requests in "+
+					"flight. Without a queue-proxy, the value is the rate of predictions of KServe's own servers, which stops growing "+
+					"under saturation.",
+				func(s scope) string { return s.total(sumAboveZero(s.counted(done), s.growth(held))) },
+			),
 		},
 		Lateness: []Preset{
-			latenessPreset("kserve/request-duration", "measured lateness: time to the answer",
-				"Share of the requests that Knative's queue-proxy answered after the wait: in its queue and in "+
-					"service, but not in the activator. Its bounds end at 10 s (100 s under Knative's older name): no series for a "+
-					"longer wait. For models that answer in much less than the wait.",
-				scope.sumOverPods, inSeconds("kn_serving_invocation_duration_seconds"),
-				histogram{name: "revision_request_latencies", perSecond: 1000}),
+			latenessPreset(
+				"kserve/request-duration",
+				"measured lateness: time to the response",
+				"Share of the requests that took longer than the allowed wait in Knative's queue-proxy: in its queue and in service, but not "+
+					"in the activator. The histogram ends at 10 s (100 s under Knative's older name), so there is no series for a longer "+
+					"wait. Use it for models that answer in much less time than the allowed wait.",
+				scope.sumOverPods,
+				inSeconds("kn_serving_invocation_duration_seconds"),
+				histogram{name: "revision_request_latencies", perSecond: 1000},
+			),
 		},
 		Unsupported: []Unsupported{
 			{
 				"queue-time",
-				"the queue-proxy and KServe's servers have no histogram of the time in the queue, and the activator's names no " +
-					"pods; use kserve/request-duration, or the runtime's own preset, such as vllm/queue-time",
+				"the queue-proxy and KServe's servers have no histogram of the time in the queue, and the histogram of the activator " +
+					"has no pods; use kserve/request-duration, or a preset of the runtime, such as vllm/queue-time",
 			},
 			{"queue", "the queue-proxy counts waiting and running requests together; use kserve/inflight"},
 			{
 				"kv-cache",
-				"KServe does not report its runtimes' caches; use the runtime's own preset, such as vllm/kv-cache",
+				"KServe does not report the caches of its runtimes; use a preset of the runtime, such as vllm/kv-cache",
 			},
 		},
 	}
@@ -336,9 +353,9 @@ func triton() Source {
 	return Source{
 		Name:  "triton",
 		Title: "Triton Inference Server",
-		Note: "Older releases do not report pending requests: only running ones count then. An ensemble counts at each of its " +
-			"models, so set the target in the same count, or write a query for one model. The nv_trt_llm metrics are those of the " +
-			"TensorRT-LLM backend.",
+		Note: "Older releases do not report pending requests, so only running requests count. A request to an ensemble counts once for " +
+			"each of its models, so set the target in the same unit, or write a query for one model. The nv_trt_llm metrics come from " +
+			"the TensorRT-LLM backend.",
 		Presets: onPage(page{
 			"nv_inference_pending_request_count",
 			"nv_inference_request_success|nv_inference_request_duration_us",
@@ -351,13 +368,14 @@ func triton() Source {
 				running := fmt.Sprintf(`(%s or sum by (pod) (%s or %s))`,
 					s.perPod(engine(`request_type=~"scheduled|waiting"`)), ofTriton(s, vllm), executing)
 				return s.total(sumPerPod(s.perPod(pending), running))
-			}).withSummary("Requests in flight on the target's pods: those pending and those executing. The latter is " +
-				"the TensorRT-LLM or vLLM backend's own count or else, by Little's law, the time that requests spent executing per second. " +
-				"That mean counts a request when it is done: exact for short requests, late for long ones. Grows under saturation."),
+			}).withSummary("Requests in flight on the target's pods, pending and executing. The executing requests are counted by the " +
+				"TensorRT-LLM or vLLM backend. For other backends, the number is the time that requests spent executing per second " +
+				"(Little's law). This mean counts a request when it is done, so it is exact for short requests and late for long " +
+				"requests. The value keeps growing under saturation."),
 			arrivalsPreset(
 				"triton",
-				"Requests that arrive per second: those done, with or without success, plus the growth "+
-					"of those pending, so that it holds under saturation.",
+				"Requests that arrive per second: the requests that succeeded or failed, plus the growth of the pending "+
+					"requests, so that the value is also right under saturation.",
 				func(s scope) string {
 					return s.total(sumAboveZero(s.perPod(succeeded.rate()), s.perPod(failed.rate()), s.growth(pending)))
 				},
@@ -367,11 +385,14 @@ func triton() Source {
 					return s.total(sumPerPod(s.perPod(pending), s.perPod(waiting), s.perPod(vllmWaiting)))
 				}),
 			kvCachePreset("triton", func(s scope) string { return s.kvCaches(cache) }).withSummary(kvCacheSummary +
-				" Only for models of the TensorRT-LLM backend."),
+				" Only models of the TensorRT-LLM backend report it."),
 		}),
 		Unsupported: []Unsupported{
-			{"queue-time", "Triton reports the sum of the times in its queue, and no histogram of them: a mean " +
-				"says nothing about who waits longest; use gateway/queue-time, or a query of the ingress' histogram"},
+			{
+				"queue-time",
+				"Triton reports the total time that requests spend in its queue, but it has no histogram, and a mean does not " +
+					"show how many requests wait too long; use gateway/queue-time, or query a histogram of the ingress",
+			},
 		},
 	}
 }
@@ -397,7 +418,7 @@ func lmdeploy() Source {
 	return Source{
 		Name:    "lmdeploy",
 		Title:   "LMDeploy",
-		Note:    "Start the API server with --enable-metrics, which is the default of newer releases.",
+		Note:    "Start the API server with --enable-metrics, which is the default in newer releases.",
 		Presets: of.presets(arrivals.arrivalsAtFirstToken()),
 		Lateness: []Preset{
 			queueTimePreset("lmdeploy", inSeconds("lmdeploy:request_queue_time_seconds")),
@@ -409,7 +430,7 @@ func lmdeploy() Source {
 // llamacpp is the presets for the server of llama.cpp.
 func llamacpp() Source {
 	running, waiting := metricNamed("llamacpp:requests_processing"), metricNamed("llamacpp:requests_deferred")
-	const uncounted = "llama.cpp counts no requests; use llamacpp/inflight"
+	const uncounted = "llama.cpp does not count requests; use llamacpp/inflight"
 	return Source{
 		Name:  "llamacpp",
 		Title: "llama.cpp (llama-server)",
@@ -424,8 +445,8 @@ func llamacpp() Source {
 		Unsupported: []Unsupported{
 			{"arrivals", uncounted},
 			{"offered", uncounted},
-			{"queue-time", "llama.cpp has no histogram of times; use a query of the ingress' histogram"},
-			{"kv-cache", "llama.cpp does not report its KV cache any more; use llamacpp/inflight"},
+			{"queue-time", "llama.cpp has no histogram of times; query a histogram of the ingress"},
+			{"kv-cache", "llama.cpp no longer reports its KV cache; use llamacpp/inflight"},
 		},
 	}
 }

@@ -15,20 +15,21 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// Trust is what an operator says of the series in a store: which of them count.
+// Trust is what an operator configures about the series in a store: which of them count.
 type Trust struct {
-	// Exporters are the namespaces whose pods may report other namespaces' pods: those of dcgm-exporter,
-	// kube-state-metrics, the node agent and gateways. What any other pod reports of another namespace does not count. (A
-	// namespace cannot be forged by who has pods in it, a job can: Prometheus may take its name from a label of the pod.)
+	// Exporters are the namespaces whose pods may report metrics of pods in other namespaces: the namespaces of dcgm-exporter,
+	// kube-state-metrics, the node agent and gateways. If any other pod reports metrics of another namespace, they do not count.
+	// (The owner of a pod cannot forge its namespace, but can forge the job, which Prometheus may take from a label of the pod.)
 	Exporters []string
 	// Cluster that the series belong to; empty where the store has one cluster only.
 	Cluster promexpr.Cluster
-	// ScrapeInterval is the longest time between two scrapes of a server; 0 means at most 30 s. Rates of presets are taken over four of
-	// them, and at least two minutes.
+	// ScrapeInterval is the longest time between two scrapes of a server. 0 means at most 30 s. Presets compute rates over four scrape
+	// intervals, and at least two minutes.
 	ScrapeInterval time.Duration
 }
 
-// MaxScrapeInterval is the longest scrape interval: gauges count for five minutes, and are gone between two longer ones.
+// MaxScrapeInterval is the longest scrape interval. A gauge counts for five minutes, so with a longer interval it would disappear
+// between two scrapes.
 const MaxScrapeInterval = 5 * time.Minute
 
 // DefaultTrust is in the namespaces that the charts of the common exporters are installed in, and in every cluster.
@@ -51,7 +52,7 @@ func (t Trust) reporters(own ...string) string {
 func (t Trust) Validate() error {
 	problems := []error{t.Cluster.Validate()}
 	if t.ScrapeInterval < 0 || t.ScrapeInterval > MaxScrapeInterval {
-		err := fmt.Errorf("scrape interval %s, want at most %s", t.ScrapeInterval, MaxScrapeInterval)
+		err := fmt.Errorf("a scrape interval of %s; expected at most %s", t.ScrapeInterval, MaxScrapeInterval)
 		problems = append(problems, err)
 	}
 	for _, namespace := range t.Exporters {

@@ -37,7 +37,7 @@ func (p Program) once(ctx context.Context, o Options, stdout, stderr io.Writer) 
 	}
 	picture := c.Board().Load()
 	if picture == nil { // Both steps panicked.
-		err = fmt.Errorf("%w: the reading failed: run the agent without --once, and report what it logs", errNoGPU)
+		err = fmt.Errorf("%w: the reading failed: run the agent without --once, and report its log", errNoGPU)
 		return errors.Join(err, end(), p.Driver.Close())
 	}
 	if o.JSON {
@@ -48,7 +48,7 @@ func (p Program) once(ctx context.Context, o Options, stdout, stderr io.Writer) 
 		err = writeTable(stdout, picture)
 	}
 	if picture.KubeletError != nil {
-		fmt.Fprintf(stderr, "forewarm-agent: the pods of the GPUs are not known: %v\n", picture.KubeletError)
+		fmt.Fprintf(stderr, "forewarm-agent: cannot find out which pods use the GPUs: %v\n", picture.KubeletError)
 	}
 	return errors.Join(err, checkRead(picture), end(), p.Driver.Close())
 }
@@ -59,7 +59,10 @@ func checkRead(p *collect.Picture) error {
 		return fmt.Errorf("%w: %s", errNoGPU, p.Fault.Message)
 	}
 	if len(p.GPUs) == 0 {
-		return fmt.Errorf("%w: the driver lists none: check that this container may use the node's GPUs", errNoGPU)
+		return fmt.Errorf(
+			"%w: the driver lists no GPU: check that this container has access to the node's GPUs",
+			errNoGPU,
+		)
 	}
 	return nil
 }

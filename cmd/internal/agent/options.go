@@ -48,20 +48,25 @@ func maxAge(o *Options) time.Duration { return 4 * o.Collect.Interval }
 func (o *Options) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("forewarm-agent", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.BoolVar(&o.Once, "once", false, "print the GPUs and the pods on them once, and end")
+	flags.BoolVar(&o.Once, "once", false, "print the GPUs and the pods on them once, and exit")
 	flags.BoolVar(&o.JSON, "json", false, "with --once: print JSON")
 	flags.StringVar(&o.Listen, "listen", o.Listen,
-		"`address` of /metrics, /history and /healthz, for Prometheus to reach on the pod's IP")
-	flags.DurationVar(&o.Collect.Interval, "interval", o.Collect.Interval, "time between readings, 1s … 10s")
-	flags.DurationVar(&o.Collect.Window, "window", o.Collect.Window, "time over which means and maxima are taken")
-	flags.StringVar(&o.State, "state", "", "`file` that keeps the last hour over a restart; none by default")
+		"`address` to serve /metrics, /history and /healthz on, which Prometheus must be able to reach")
+	flags.DurationVar(&o.Collect.Interval, "interval", o.Collect.Interval, "time between two readings, from 1s to 10s")
+	flags.DurationVar(&o.Collect.Window, "window", o.Collect.Window, "time over which means and maxima are computed")
+	flags.StringVar(
+		&o.State,
+		"state",
+		"",
+		"`file` that keeps the data of the last hour across restarts; none by default",
+	)
 	flags.StringVar(&o.Socket, "pod-resources-socket", o.Socket,
 		"the kubelet's socket, which lists the GPUs of each pod")
 	flags.StringVar(&o.Proc, "proc", o.Proc,
-		"the node's /proc, for the processes' cgroups; needs the node's PIDs (hostPID)")
-	flags.StringVar(&o.Logs, "logs", o.Logs, "the node's /var/log, for the names of pods/ and containers/")
-	flags.StringVar(&o.LogLevel, "log-level", o.LogLevel, "lowest level that is logged: debug, info, warn or error")
-	flags.BoolVar(&o.Version, "version", false, "print the version, and end")
+		"the node's /proc, to read the cgroups of processes; needs the node's PIDs (hostPID)")
+	flags.StringVar(&o.Logs, "logs", o.Logs, "the node's /var/log, to read the names in pods/ and containers/")
+	flags.StringVar(&o.LogLevel, "log-level", o.LogLevel, "lowest level to log: debug, info, warn or error")
+	flags.BoolVar(&o.Version, "version", false, "print the version and exit")
 	return flags
 }
 
@@ -70,7 +75,7 @@ func (o *Options) Validate() error {
 	problems := []error{o.Collect.Validate()}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if _, _, err := net.SplitHostPort(o.Listen); err != nil {
-		wrong("--listen %.64q is no address: write HOST:PORT or :PORT", o.Listen)
+		wrong("--listen %.64q is not an address: write HOST:PORT or :PORT", o.Listen)
 	}
 	if o.JSON && !o.Once {
 		wrong("--json needs --once: add it, or read /metrics of a running agent")

@@ -242,7 +242,7 @@ func TestMisuse(t *testing.T) {
 		{"--fake", "unknown flag: --fake"},
 		{"--f\x1b[2J\u202e", `unknown flag: --f\u001b[2J\u202e`},
 		{"serve", `unexpected argument "serve"`},
-		{"--once --pod-resources-socket=", "has no path"},
+		{"--once --pod-resources-socket=", "path of the kubelet's pod-resources socket is not set"},
 	} {
 		code, _, stderr := run(t, drive(1), strings.Fields(test.args)...)
 		if code == 0 || !strings.Contains(stderr, test.says) {
@@ -332,9 +332,9 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, log, end = serving(t, drive(1), args...)
-	if code := end(); code != 0 || !strings.Contains(log.String(), "it starts empty") ||
+	if code := end(); code != 0 || !strings.Contains(log.String(), "starting without it") ||
 		!strings.Contains(log.String(), state) {
-		t.Errorf("on a foreign file: %d\n%s", code, log)
+		t.Errorf("on another program's file: %d\n%s", code, log)
 	}
 }
 

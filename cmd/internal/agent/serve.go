@@ -40,8 +40,12 @@ func (p Program) serve(ctx context.Context, o Options, log *slog.Logger) error {
 	log.InfoContext(ctx, "serving", "address", listener.Addr().String(), "version", p.version(),
 		"interval", o.Collect.Interval, "window", o.Collect.Window, "series_loaded", len(before.Lines))
 	if isPID1() {
-		log.WarnContext(ctx, "no other processes are visible: the use of a shared GPU cannot be split among its pods",
-			"hint", "set hostPID: true in the agent's pod")
+		log.WarnContext(
+			ctx,
+			"no other processes are visible, so the use of a shared GPU cannot be split among its pods",
+			"hint",
+			"set hostPID: true in the agent's pod",
+		)
 	}
 	err = p.run(ctx, o, c, listener, log)
 	return errors.Join(err, end())
@@ -104,7 +108,7 @@ func (p Program) handler(o Options, board *collect.Board) http.Handler {
 // Collectors are those of the agent's own metrics.
 func (p Program) Collectors(o Options, board *collect.Board) []prometheus.Collector {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "forewarm_agent_build_info", Help: "1, with the version of the agent.",
+		Name: "forewarm_agent_build_info", Help: "Always 1. The label version has the version of the agent.",
 		ConstLabels: prometheus.Labels{"version": p.version(), "go_version": runtime.Version()},
 	})
 	build.Set(1)
@@ -118,7 +122,7 @@ func loadHistory(path string, log *slog.Logger) collect.Hour {
 	}
 	before, err := collect.LoadHour(path)
 	if err != nil {
-		log.Warn("cannot load the last hour: it starts empty", "error", err)
+		log.Warn("cannot load the data of the last hour; starting without it", "error", err)
 	}
 	return before
 }
@@ -139,7 +143,7 @@ func saveHistory(ctx context.Context, path string, board *collect.Board, read <-
 			problem = err.Error()
 		}
 		if problem != "" && problem != logged {
-			log.WarnContext(ctx, "cannot save the last hour: a restart would lose it", "error", problem)
+			log.WarnContext(ctx, "cannot save the data of the last hour; a restart would lose it", "error", problem)
 		}
 		logged = problem
 	}

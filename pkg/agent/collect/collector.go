@@ -52,11 +52,11 @@ func DefaultConfig() Config {
 func (c Config) Validate() error {
 	var problems []error
 	if c.Interval < time.Second || c.Interval > 10*time.Second {
-		const interval = "an interval of %v: write 1s … 10s, because the driver keeps samples for a few seconds only"
+		const interval = "an interval of %v: write 1s to 10s, because the driver keeps samples for only a few seconds"
 		problems = append(problems, fmt.Errorf(interval, c.Interval))
 	}
 	if c.Window < 2*c.Interval || c.Window > 10*time.Minute {
-		const window = "a window of %v: write two intervals (%v) … 10m"
+		const window = "a window of %v: write at least two intervals (%v) and at most 10m"
 		problems = append(problems, fmt.Errorf(window, c.Window, 2*c.Interval))
 	}
 	return errors.Join(problems...)
@@ -130,9 +130,14 @@ func (c *Collector) Run(ctx context.Context, ticks <-chan time.Time) {
 func (c *Collector) Step(ctx context.Context, now time.Time) {
 	defer func() {
 		if problem := recover(); problem != nil && c.mayLog("step", now) {
-			c.deps.Log.ErrorContext(ctx,
-				"a step failed: its figures are missing, and the agent goes on; if this repeats, report it", "panic",
-				problem, "stack", string(debug.Stack()))
+			c.deps.Log.ErrorContext(
+				ctx,
+				"a step panicked, so its values are missing; the agent continues; if this happens again, report it as a bug",
+				"panic",
+				problem,
+				"stack",
+				string(debug.Stack()),
+			)
 		}
 	}()
 	reading := c.deps.Reader.Read(now)
@@ -197,7 +202,7 @@ func (c *Collector) logChanges(reading gpu.Reading, podsFault error, now time.Ti
 		if away {
 			c.deps.Log.Warn("cannot list the GPUs of each pod", "error", podsFault)
 		} else {
-			c.deps.Log.Info("the kubelet lists the GPUs of each pod")
+			c.deps.Log.Info("the kubelet lists the GPUs of each pod again")
 		}
 	}
 }

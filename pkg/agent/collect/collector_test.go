@@ -244,7 +244,7 @@ func TestAPanicCostsOneStep(t *testing.T) {
 	}
 	b.broken = true
 	s.steps(2)
-	if n := strings.Count(log.String(), "capacity 2"); n != 1 || !strings.Contains(log.String(), "a step failed") {
+	if n := strings.Count(log.String(), "capacity 2"); n != 1 || !strings.Contains(log.String(), "a step panicked") {
 		t.Errorf("five panics within a minute are logged %d times, want once:\n%s", n, &log)
 	}
 	s.now = s.now.Add(time.Hour)

@@ -17,7 +17,7 @@ import (
 )
 
 // ErrFormat: a file was not written by this package, was damaged since, or was written by a later version.
-var ErrFormat = errors.New("not a last hour that this version of the agent can read")
+var ErrFormat = errors.New("this version of the agent cannot read the file")
 
 const (
 	header        = "forewarm-agent-hour 1" // The start of a file; its number changes with the format.
@@ -50,7 +50,7 @@ func encode(out io.Writer, hour Hour) error {
 	}
 	body, err := json.Marshal(d)
 	if err != nil {
-		return fmt.Errorf("the last hour as JSON: %w", err)
+		return fmt.Errorf("encode the last hour as JSON: %w", err)
 	}
 	if _, err = fmt.Fprintf(out, "%s %08x\n", header, crc32.ChecksumIEEE(body)); err != nil {
 		return err
@@ -66,11 +66,11 @@ func decode(in io.Reader) (Hour, error) {
 		return Hour{}, err
 	}
 	if len(text) > maxFileSize {
-		return Hour{}, fmt.Errorf("more than %d MiB: %w", maxFileSize>>20, ErrFormat)
+		return Hour{}, fmt.Errorf("the file is larger than %d MiB: %w", maxFileSize>>20, ErrFormat)
 	}
 	head, body, _ := bytes.Cut(text, []byte{'\n'})
 	if want := fmt.Sprintf("%s %08x", header, crc32.ChecksumIEEE(body)); string(head) != want {
-		return Hour{}, fmt.Errorf("it begins with %.40q instead of %q: %w", head, want, ErrFormat)
+		return Hour{}, fmt.Errorf("the file begins with %.40q instead of %q: %w", head, want, ErrFormat)
 	}
 	var d document
 	if err = json.Unmarshal(body, &d); err != nil {

@@ -87,7 +87,7 @@ func labelsFrom(query url.Values) ([]string, error) {
 		case !model.LegacyValidation.IsValidLabelName(name) || strings.HasPrefix(name, "__"):
 			return nil, fmt.Errorf("%q is not a label name: write letters, digits and underscores", name)
 		case slices.Contains(podLabels(), name):
-			return nil, fmt.Errorf("the series have a label %s already: leave it out", name)
+			return nil, fmt.Errorf("the series already have a label %s: leave it out", name)
 		case len(query[name]) != 1:
 			return nil, fmt.Errorf("the label %s is given %d times: write it once", name, len(query[name]))
 		}

@@ -31,22 +31,23 @@ func isUnavailable(answer gonvml.Return) bool {
 
 // newFault describes the answer of a call, with advice.
 func newFault(call string, answer gonvml.Return) *gpu.Fault {
-	reason, advice := gpu.Unknown, "the agent retries"
+	reason, advice := gpu.Unknown, "the agent keeps retrying"
 	switch answer {
 	case gonvml.ERROR_LIBRARY_NOT_FOUND:
-		reason, advice = gpu.LibraryMissing, "libnvidia-ml.so.1 cannot be loaded: install NVIDIA's driver on the node; "+
-			"a container also needs NVIDIA's runtime (runtimeClassName: nvidia) and NVIDIA_DRIVER_CAPABILITIES=utility"
+		reason, advice = gpu.LibraryMissing, "libnvidia-ml.so.1 cannot be loaded: install the NVIDIA driver on the node; "+
+			"a container also needs the NVIDIA runtime (runtimeClassName: nvidia) and NVIDIA_DRIVER_CAPABILITIES=utility"
 	case gonvml.ERROR_DRIVER_NOT_LOADED, gonvml.ERROR_UNINITIALIZED:
-		reason, advice = gpu.DriverNotLoaded, "the kernel has no NVIDIA driver now, or this container has none of its "+
-			"device files; the agent retries"
+		reason, advice = gpu.DriverNotLoaded, "the NVIDIA driver is not loaded in the kernel, or this container has none of its "+
+			"device files; the agent keeps retrying"
 	case gonvml.ERROR_LIB_RM_VERSION_MISMATCH:
-		reason, advice = gpu.DriverMismatch, "the driver was replaced while this process ran; a new container gets its library"
+		reason, advice = gpu.DriverMismatch, "the driver was replaced while this process was running: restart the container to load "+
+			"the library of the new driver"
 	case gonvml.ERROR_GPU_IS_LOST:
-		reason, advice = gpu.OffTheBus, "find its Xid in the node's kernel log, then reset the GPU or reboot the node"
+		reason, advice = gpu.OffTheBus, "find the Xid error in the node's kernel log, then reset the GPU or reboot the node"
 	case gonvml.ERROR_RESET_REQUIRED:
 		reason, advice = gpu.ResetRequired, "drain the node, then run nvidia-smi --gpu-reset"
 	case gonvml.ERROR_NO_PERMISSION:
-		reason, advice = gpu.NoPermission, "the driver refuses this user or container: grant it the GPU's device files"
+		reason, advice = gpu.NoPermission, "the driver refuses access to this user or container: grant access to the GPU's device files"
 	default:
 	}
 	return &gpu.Fault{Reason: reason, Message: fmt.Sprintf("%s: %v: %s", call, answer, advice)}
@@ -103,8 +104,8 @@ func protect[T any](l *deviceReading, name string, function func() (T, gonvml.Re
 
 // panicked describes a panic. Those of the C library itself cannot be recovered.
 func panicked(name string, problem any) *gpu.Fault {
-	const text = "%s: panic: %v: the value is missing in this reading, and the agent reads it again in the next one; " +
-		"if this repeats, report it with the version of the driver"
+	const text = "%s: panic: %v: the value is missing in this reading, and the agent will read it again in the next one; " +
+		"if this happens again, report it as a bug, with the version of the driver"
 	return &gpu.Fault{Reason: gpu.Unknown, Message: fmt.Sprintf(text, name, problem)}
 }
 

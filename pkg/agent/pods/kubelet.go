@@ -42,7 +42,9 @@ type Lister struct {
 // DialKubelet makes a lister for a socket. It does not open the socket: a kubelet may start, stop and start again later.
 func DialKubelet(socket string) (*Lister, error) {
 	if socket == "" {
-		return nil, errors.New("the kubelet's pod-resources socket has no path: write the usual one, " + KubeletSocket)
+		return nil, errors.New(
+			"the path of the kubelet's pod-resources socket is not set: write the usual path, " + KubeletSocket,
+		)
 	}
 	// The connection to a restarted kubelet is back within one step.
 	again := backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: callTimeout}

@@ -141,7 +141,7 @@ func parseStat(file []byte) (stat, error) {
 	}
 	fields := bytes.Fields(file[to+1:])
 	if len(fields) <= startField {
-		return stat{}, fmt.Errorf("stat has %d fields after the comm, want more than %d", len(fields), startField)
+		return stat{}, fmt.Errorf("stat has %d fields after the comm; expected more than %d", len(fields), startField)
 	}
 	start, err := strconv.ParseUint(string(fields[startField]), 10, 64)
 	if err != nil {

@@ -57,7 +57,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 		},
 		{
 			"covered, and what is measured is announced", 11, 12, 0, 59 * time.Second, whole,
-			all + " (2m6s is in use from 12:01:00 UTC on, because warm pool h100 holds nodes)",
+			all + " (changes to 2m6s at 12:01:00 UTC, because warm pool h100 holds nodes)",
 		},
 		{
 			"too few starts found a node", 3, 12, 0, time.Hour, whole,

@@ -61,12 +61,12 @@ type Score struct {
 	Baseline bool
 	// Count is the number of window peaks that were judged.
 	Count int
-	// MAE is the mean absolute error of the forecast of the value at the horizon, in the demand's unit. MASE is the MAE relative
-	// to that of repeating the last season (if there is none, the last value).
+	// MAE is the mean absolute error of the forecast of the value at the horizon, in the demand's unit. MASE is the MAE divided by
+	// the MAE of repeating the last season (if there is no season, the last value).
 	MAE, MASE float64
 	// Loss is the pinball loss of the 95 % quantile of the window peak, the highest value until the horizon.
 	Loss float64
-	// Skill and LossSkill are the shares by which MAE and Loss are below those of the last value.
+	// Skill and LossSkill are the shares by which MAE and Loss are lower than MAE and Loss of the last value.
 	Skill, LossSkill float64
 	// Coverage has, in the order of the Levels, the share of window peaks that did not exceed their forecast quantile.
 	Coverage []float64
@@ -92,7 +92,7 @@ func Run(ctx context.Context, c Config, progress func(done, total int, what stri
 		case m.err != nil:
 			r.Notes = append(r.Notes, fmt.Sprintf("%s is left out: %v.", m.name, m.err))
 		case !m.judged:
-			r.Notes = append(r.Notes, m.name+" is left out: it made no forecast.")
+			r.Notes = append(r.Notes, m.name+" is left out, because it made no forecast.")
 		}
 	}
 	switch {
@@ -103,8 +103,8 @@ func Run(ctx context.Context, c Config, progress func(done, total int, what stri
 	}
 	at, shortest := p.origin(0).UTC().Format(time.DateTime), humanize.Span(p.span(p.horizons[0]))
 	return nil, fmt.Errorf(
-		"what is known of the history is %w to judge a forecast: after %s no window of %s is without a "+
-			"gap, or too little is known before it; use a history with fewer gaps, or coarser steps",
+		"the known part of the history is %w to judge a forecast: after %s, every window of %s has a gap or too little known "+
+			"history before it; use a history with fewer gaps, or coarser steps",
 		forecast.ErrTooShort,
 		at,
 		shortest,

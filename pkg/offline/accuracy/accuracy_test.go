@@ -136,9 +136,9 @@ func TestHorizons(t *testing.T) {
 		want, note string
 	}{
 		{time.Minute, 5 * time.Minute, "2m0s 5m0s 10m0s 30m0s", ""},
-		{time.Minute, 90 * time.Second, "2m0s 5m0s 10m0s 30m0s", "The lead time of 1m30s is judged as 2m, a whole number of steps."},
-		{5 * time.Minute, 7 * time.Minute, "5m0s 10m0s 30m0s", "The lead time of 7m is judged as 10m, a whole number of steps."},
-		{time.Hour, 2 * time.Minute, "1h0m0s 2h0m0s 4h0m0s", "The lead time of 2m is judged as 1h, a whole number of steps."},
+		{time.Minute, 90 * time.Second, "2m0s 5m0s 10m0s 30m0s", "The lead time of 1m30s is rounded up to 2m, a whole number of steps."},
+		{5 * time.Minute, 7 * time.Minute, "5m0s 10m0s 30m0s", "The lead time of 7m is rounded up to 10m, a whole number of steps."},
+		{time.Hour, 2 * time.Minute, "1h0m0s 2h0m0s 4h0m0s", "The lead time of 2m is rounded up to 1h, a whole number of steps."},
 	} {
 		r := judged(t, demand(c.step, 500*c.step, daily(5)), c.lead)
 		var got []string
@@ -168,7 +168,7 @@ func TestNoHistoryPanics(t *testing.T) {
 		"zero":     func() func(time.Duration) float64 { return constant(0) },
 		"gaps":     func() func(time.Duration) float64 { return constant(math.NaN()) },
 	}
-	const noDay = " do not divide a day into equal parts: holt-winters and last-season, which repeat the day, are left out."
+	const noDay = " do not divide a day into equal parts, so holt-winters and last-season, which repeat the day, are left out."
 	for _, c := range []struct {
 		step time.Duration
 		n    int
@@ -181,8 +181,8 @@ func TestNoHistoryPanics(t *testing.T) {
 		{6 * time.Hour, 180, none},
 		{16 * time.Hour, 180, "Steps of 16h" + noDay},
 		{day, 180, "Steps of 24h" + noDay},
-		{time.Minute, 200, "The history is shorter than two days: no model can learn the pattern of a day."},
-		{time.Minute, 3000, "The history has 2.1 days, half of them to learn from"},
+		{time.Minute, 200, "The history is shorter than two days, so no model can learn a daily pattern."},
+		{time.Minute, 3000, "The history has 2.1 days, and the models learn from half of them."},
 		{time.Minute, 10, none},
 	} {
 		for name, of := range values {
@@ -217,7 +217,7 @@ func TestStride(t *testing.T) {
 	t.Parallel()
 	r := judged(t, demand(time.Minute, 27_000*time.Minute, daily(5)), 5*time.Minute)
 	if s := find(t, r, 5*time.Minute, windowpeak.LastValue); s.Count < 9_900 || s.Count > 10_200 ||
-		!slices.Contains(r.Notes, "Forecasts are judged every 2m.") {
+		!slices.Contains(r.Notes, "One forecast is judged every 2m.") {
 		t.Errorf("%d values are judged, %q", s.Count, r.Notes)
 	}
 }

@@ -40,33 +40,36 @@ func newPlan(c Config) (plan, error) {
 	p := plan{series: c.Series}
 	step, n, write := c.Series.Step, c.Series.Len(), humanize.Span
 	if step < minStep || step > windowpeak.Day || c.Lead <= 0 {
-		return p, fmt.Errorf("%w: a lead time of %s in steps of %s, want it above 0 and steps of %s to %s",
+		return p, fmt.Errorf("%w: a lead time of %s in steps of %s; expected a lead time above 0 and steps of %s to %s",
 			forecast.ErrParameter, c.Lead, step, minStep, windowpeak.Day)
 	}
 	if p.lead = int(c.Lead / step); c.Lead%step != 0 {
 		p.lead++
 	}
 	if p.lead > n || n < 2*stepsBefore(p.lead) {
-		const short = "the history is %w to judge a lead time of %s, with %d steps of %s: use a longer one, a finer step or a " +
-			"shorter lead time"
+		const short = "the history is %w to judge a lead time of %s, because it has only %d steps of %s; use a longer history, " +
+			"a finer step or a shorter lead time"
 		return p, fmt.Errorf(short, forecast.ErrTooShort, write(c.Lead), n, write(step))
 	}
 	if whole := p.span(p.lead); whole != c.Lead {
-		p.note("The lead time of %s is judged as %s, a whole number of steps.", write(c.Lead), write(whole))
+		p.note("The lead time of %s is rounded up to %s, a whole number of steps.", write(c.Lead), write(whole))
 	}
 	p.setHorizons()
 	days := math.Inf(1) // Without the pattern of a day the history is always long enough.
 	if windowpeak.Day%step != 0 || windowpeak.Day == step {
-		p.note("Steps of %s do not divide a day into equal parts: %s and %s, which repeat the day, are left out.",
+		p.note("Steps of %s do not divide a day into equal parts, so %s and %s, which repeat the day, are left out.",
 			write(step), windowpeak.HoltWinters, windowpeak.LastSeason)
 	} else {
 		p.season = int(windowpeak.Day / step)
 		days = float64(n) / float64(p.season)
 	}
 	if days < 2 { //nolint:mnd // Less than twice is not again.
-		p.note("The history is shorter than two days: no model can learn the pattern of a day.")
+		p.note("The history is shorter than two days, so no model can learn a daily pattern.")
 	} else if days < minDays {
-		p.note("The history has %.2g days, half of them to learn from: models that repeat the day need five.", days)
+		p.note(
+			"The history has %.2g days, and the models learn from half of them. Models that repeat the day need five days.",
+			days,
+		)
 	}
 	farthest := p.horizons[len(p.horizons)-1]
 	p.first = max(n/4, stepsBefore(farthest), trainDays*p.season+1)
@@ -74,7 +77,7 @@ func newPlan(c Config) (plan, error) {
 		p.first = n / 2 //nolint:mnd // As much to learn from as to judge.
 	}
 	if p.stride = (n-p.first)/maxOrigins + 1; p.stride > 1 {
-		p.note("Forecasts are judged every %s.", humanize.Span(p.span(p.stride)))
+		p.note("One forecast is judged every %s.", humanize.Span(p.span(p.stride)))
 	}
 	return p, nil
 }
@@ -98,7 +101,7 @@ func (p *plan) setHorizons() {
 	p.horizons = []int{p.lead}
 	for _, h := range usual {
 		if p.series.Len() < 2*stepsBefore(h) {
-			p.note("The history is too short to judge %s ahead.", humanize.Span(p.span(h)))
+			p.note("The history is too short to judge forecasts %s ahead.", humanize.Span(p.span(h)))
 			continue
 		}
 		p.horizons = append(p.horizons, h)

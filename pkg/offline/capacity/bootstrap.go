@@ -47,7 +47,7 @@ func bootstrap(blocks int, use func(chosen []int)) {
 
 // thresholdInterval is the interval of a curve's threshold, as logarithms. Where no load was seen between calm and growing
 // ones all of what lies between is in it, and nothing is known to less than two bins: a queue that grows within a step, and a
-// rate that lags behind, move a threshold by as much. What the curve has beside threshold and
+// rate that lags behind, move a threshold by as much. What the curve has besides threshold and
 // spread is held.
 func thresholdInterval(s scale, blocks [][]moment, fitted curve) (low, high float64) {
 	counted := make([]counts, len(blocks))
@@ -88,7 +88,7 @@ func count(s scale, moments []moment) counts {
 	return out
 }
 
-// neighbours are a value of a list and those beside it.
+// neighbours are a value of a list and the values next to it.
 func neighbours(list []float64, value float64) []float64 {
 	i := slices.Index(list, value)
 	return list[max(i-1, 0):min(i+2, len(list))]

@@ -9,23 +9,24 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// Verdict is what an Estimate is worth. The words are stable: scripts may rely on them.
+// Verdict says how reliable an Estimate is. The words are stable, so scripts may rely on them.
 type Verdict string
 
 const (
-	// Known: the load at which the service comes to its limit is known.
+	// Known: the load at which the service reaches its limit is known.
 	Known Verdict = "Known"
-	// Gradual: it comes to its limit at no one load. The advice is where that begins.
+	// Gradual: the service does not reach its limit at one particular load. The advised target is the load at which the queue
+	// begins to grow.
 	Gradual Verdict = "Gradual"
 	// Vague: the interval is wide, so the value is a first guess.
 	Vague Verdict = "Vague"
-	// Seldom: it hardly ever reached its limit. Only what it carried is known.
+	// Seldom: the service hardly ever reached its limit. Only the load that it carried is known.
 	Seldom Verdict = "Seldom"
-	// Always: it was hardly ever below its limit.
+	// Always: the service was hardly ever below its limit.
 	Always Verdict = "Always"
-	// Unrelated: whether it is at its limit has little to do with the load of a replica.
+	// Unrelated: the load of a replica does not explain when the service reaches its limit.
 	Unrelated Verdict = "Unrelated"
-	// Empty: demand, ready replicas and saturation were never known together.
+	// Empty: demand, ready replicas and saturation were never known at the same time.
 	Empty Verdict = "Empty"
 )
 
@@ -158,9 +159,9 @@ func (e *Estimate) estimateThreshold(s scale, blocks [][]moment, fitted curve) {
 	e.Edge, e.Full = math.Exp(fitted.threshold-nines), math.Exp(fitted.threshold+nines)
 }
 
-// Target is what to write as an autoscaler's AverageValue target, NaN where there is no advice. It is the lower end of the
-// interval: a target that is 5 % too low costs 5 % more replicas, and one that is 5 % too high has a queue grow whenever they are
-// all needed.
+// Target is the value to set as an autoscaler's AverageValue target, NaN if there is no advice. It is the lower end of the
+// interval, because a target that is 5 % too low costs 5 % more replicas, but with a target that is 5 % too high a queue grows
+// whenever all replicas are needed.
 func (e *Estimate) Target() float64 {
 	switch e.Verdict {
 	case Known, Vague:
@@ -180,7 +181,8 @@ func (e *Estimate) middle() float64 {
 	return e.Value
 }
 
-// Sentences say what is known, what it rests on and what to do. The unit follows figures, "requests"; it may be empty.
+// Sentences say what is known, what the evidence is and what to do. The unit, such as "requests", follows the figures. It may be
+// empty.
 func (e *Estimate) Sentences(unit string) string {
 	if unit != "" {
 		unit = " " + unit
@@ -194,15 +196,16 @@ func (e *Estimate) Sentences(unit string) string {
 	}
 	switch e.Verdict {
 	case Known:
-		return fmt.Sprintf("A replica sustains about %s%s (%s to %s); %s%s",
+		return fmt.Sprintf("A replica sustains about %s%s (%s to %s). %s%s",
 			formatLoad(e.Value), unit, formatLoad(e.Low), formatLoad(e.High), rests, e.stops())
 	case Vague:
-		return fmt.Sprintf("A replica sustains between %s and %s%s, perhaps %s; %s%s", formatLoad(e.Low),
+		return fmt.Sprintf("A replica sustains between %s and %s%s. The best estimate is %s. %s%s", formatLoad(e.Low),
 			formatLoad(e.High), unit, formatLoad(e.Value), rests, e.stops())
 	case Gradual:
 		return fmt.Sprintf(
-			"A replica has no single limit: its queue grows sometimes from %s%s on, mostly from %s on; %s "+
-				"Requests may differ in cost: a signal that counts the cost (tokens, not requests) may have a sharper limit.",
+			"A replica has no single limit. Its queue sometimes grows at %s%s or more, and nearly always at %s or more. %s "+
+				"The cost of requests may vary. A signal that measures the cost (tokens instead of requests) may have a clearer "+
+				"limit.",
 			formatLoad(e.Edge),
 			unit,
 			formatLoad(e.Full),
@@ -210,23 +213,23 @@ func (e *Estimate) Sentences(unit string) string {
 		)
 	case Seldom:
 		return fmt.Sprintf(
-			"Not enough evidence: %s%s Load one replica until its queue grows, or try again after a busy week.", rests,
+			"Not enough evidence. %s%s Load one replica until its queue grows, or try again after a busy week.", rests,
 			carried,
 		)
 	case Always:
 		return fmt.Sprintf(
-			"Not enough evidence: requests waited nearly all the time, so the capacity of a replica does "+
-				"not show. Add replicas, or check the saturation query: it must be 0 at rest.%s",
+			"Not enough evidence. Requests waited nearly all the time, so the history does not show the capacity of a replica. "+
+				"Add replicas, or check the saturation query, which must be 0 when the workload is idle.%s",
 			carried,
 		)
 	case Unrelated:
 		return fmt.Sprintf(
-			"No estimate: %s The load of a replica does not explain that: something else limits it, or the "+
-				"queries are of different workloads.",
+			"No estimate. %s The load of a replica does not explain when it reached its limit. Either something else limits the "+
+				"replica, or the queries select different workloads.",
 			rests,
 		)
 	default:
-		return "Not enough evidence: demand, ready replicas and saturation were never known at the same time. Check the " +
+		return "Not enough evidence. Demand, ready replicas and saturation were never known at the same time. Check the " +
 			"queries."
 	}
 }
@@ -236,21 +239,21 @@ func (e *Estimate) stops() string {
 	if !e.Plateaus {
 		return ""
 	}
-	return " The signal stops there, like a count of served requests: it hides demand beyond the limit. Set " +
-		"signal.saturated to the queue, or forecast arrivals."
+	return " The signal does not rise above this limit, as if it counted served requests, so it hides demand beyond the " +
+		"limit. Set signal.saturated to a query for the queue, or forecast arrivals instead."
 }
 
-// timesAtLimit is the number of episodes in words.
+// timesAtLimit says how often a replica reached its limit.
 func timesAtLimit(times int) string {
 	switch times {
 	case 0:
-		return "it never reached its limit"
+		return "It never reached its limit"
 	case 1:
-		return "it reached its limit once"
+		return "It reached its limit once"
 	case 2:
-		return "it reached its limit twice"
+		return "It reached its limit twice"
 	}
-	return fmt.Sprintf("it reached its limit %d times", times)
+	return fmt.Sprintf("It reached its limit %d times", times)
 }
 
 // formatHours is a length of history, in days where it has two or more.

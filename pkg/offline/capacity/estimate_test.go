@@ -53,7 +53,7 @@ func TestVerdicts(t *testing.T) {
 		{"a limit at 40", historyOf(6000, sharp(60)), capacity.Known, "A replica sustains about 40"},
 		{
 			"a limit that was seen twice", historyOf(720, sharp(60)), capacity.Seldom,
-			"it reached its limit twice in 12 hours",
+			"It reached its limit twice in 12 hours",
 		},
 		{
 			"a limit that was never seen", historyOf(6000, sharp(30)), capacity.Seldom,
@@ -61,12 +61,17 @@ func TestVerdicts(t *testing.T) {
 		},
 		{
 			"something always waits", historyOf(6000, func(i int) (float64, float64) { return 50, float64(i) + 1 }),
-			capacity.Always, "requests waited nearly all the time",
+			capacity.Always, "Requests waited nearly all the time",
 		},
-		{"a queue of something else", historyOf(6000, busy), capacity.Unrelated, "does not explain that"},
+		{
+			"a queue of something else",
+			historyOf(6000, busy),
+			capacity.Unrelated,
+			"does not explain when it reached its limit",
+		},
 		{
 			"no load at all", historyOf(6000, func(i int) (float64, float64) { return 0, float64(i % 90 / 80 * i) }),
-			capacity.Unrelated, "does not explain that",
+			capacity.Unrelated, "does not explain when it reached its limit",
 		},
 		{
 			"nothing known", historyOf(100, func(int) (float64, float64) { return math.NaN(), 0 }), capacity.Empty,
@@ -170,7 +175,7 @@ func TestSameHistorySameEstimate(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	_, err := capacity.FromHistory(capacity.History{Demand: []float64{1}})
-	for _, want := range []string{"a step of 0s", "1 values of the demand, 0 of the replicas"} {
+	for _, want := range []string{"a step of 0s", "1 values of the demand, 0 values of the replicas"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want it to say %q", err, want)
 		}

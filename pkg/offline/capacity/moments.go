@@ -22,11 +22,14 @@ type History struct {
 func (h History) Validate() error {
 	var problems []error
 	if h.Step <= 0 {
-		problems = append(problems, fmt.Errorf("a step of %s, want more than 0", h.Step))
+		problems = append(problems, fmt.Errorf("a step of %s; expected more than 0", h.Step))
 	}
 	if len(h.Ready) != len(h.Demand) || len(h.Saturated) != len(h.Demand) {
-		problems = append(problems, fmt.Errorf("%d values of the demand, %d of the replicas, %d of the saturation: "+
-			"want as many", len(h.Demand), len(h.Ready), len(h.Saturated)))
+		problems = append(
+			problems,
+			fmt.Errorf("%d values of the demand, %d values of the replicas and %d values of the "+
+				"saturation; expected the same number of each", len(h.Demand), len(h.Ready), len(h.Saturated)),
+		)
 	}
 	return errors.Join(problems...)
 }

@@ -16,7 +16,8 @@ type Config struct {
 	// Demand is the total that arrives, in the metric's unit; NaN is a step in which nothing arrived and nothing was
 	// observed. The queue has the same step.
 	Demand forecast.Series
-	// Deferrable is the work beside the demand that may wait until the Spec's Deadline, on the grid of the demand and as long; empty for none.
+	// Deferrable is additional work that may wait until the Spec's Deadline. It has the grid and the length of the demand, or is
+	// empty.
 	Deferrable forecast.Series
 	// Spec is the workload. Its sync is a whole number of the demand's steps.
 	sim.Spec
@@ -43,10 +44,10 @@ func (c Config) Validate() error {
 	_, notSyncs := wholeSteps(filled.Sync, filled.Refresh)
 	problems := []error{c.Spec.Validate(c.Demand.Step), validateDemand(c.Demand), notSyncs}
 	if n := c.Deferrable.Len(); n > 0 && (n != c.Demand.Len() || c.Deadline <= 0) {
-		problems = append(problems, errors.New("deferrable work needs a deadline, and is as long as the demand"))
+		problems = append(problems, errors.New("deferrable work needs a deadline, and must be as long as the demand"))
 	}
 	if c.WarmUp < 0 {
-		problems = append(problems, fmt.Errorf("a warm-up of %s, want 0 or more", c.WarmUp))
+		problems = append(problems, fmt.Errorf("a warm-up of %s; expected 0 or more", c.WarmUp))
 	}
 	return errors.Join(problems...)
 }
@@ -58,8 +59,8 @@ func validateDemand(s forecast.Series) error {
 	}
 	for i, v := range s.Values {
 		if v < 0 || v >= hpa.MaxValue {
-			return fmt.Errorf("demand: value %d is %v, want 0 or more and less than %v, or NaN for a gap; "+
-				"where it is too large, state it in a larger unit", i, v, float64(hpa.MaxValue))
+			return fmt.Errorf("demand: value %d is %v; expected 0 or more and less than %v, or NaN for a gap; "+
+				"if the value is too large, use a larger unit", i, v, float64(hpa.MaxValue))
 		}
 	}
 	return nil
@@ -68,7 +69,11 @@ func validateDemand(s forecast.Series) error {
 // wholeSteps returns the number of steps in a period. The period must be a whole number of steps.
 func wholeSteps(step, period time.Duration) (int, error) {
 	if step <= 0 || period < step || period%step != 0 {
-		return 0, fmt.Errorf("a period of %s and a step of %s, want a whole number of steps", period, step)
+		return 0, fmt.Errorf(
+			"a period of %s with a step of %s; the period must be a whole number of steps",
+			period,
+			step,
+		)
 	}
 	return int(period / step), nil
 }

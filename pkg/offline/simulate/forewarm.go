@@ -32,7 +32,8 @@ func NewForewarm(c forecaster.Config) *Forewarm {
 	return &Forewarm{config: c, values: make([]float64, 1+len(c.ExtraSettings))}
 }
 
-// Defers sets the work beside the demand that may wait until the configuration's deadline; its step divides that of the observations.
+// Defers sets the additional work that may wait until the configuration's deadline. Its step divides the step of the
+// observations.
 func (p *Forewarm) Defers(work forecast.Series) { p.deferrable = work }
 
 // deferred is the mean of the work since the observation before.
@@ -79,7 +80,7 @@ func (p *Forewarm) ServeAll(o Observation) []float64 {
 	return p.values
 }
 
-// Forecaster is what decides; nil before the first observation.
+// Forecaster returns the forecaster that decides. It is nil before the first observation.
 func (p *Forewarm) Forecaster() *forecaster.Forecaster { return p.forecaster }
 
 // Loop serves what Forewarm serves: it steps the refresh loop by the clock of the observations, over a history that
@@ -108,7 +109,7 @@ func NewLoop(ctx context.Context, target refresh.Job, config refresh.Config) (*L
 	}, nil
 }
 
-// Serve steps the loop and returns the value that an adapter would serve: NaN where it would answer with an error.
+// Serve steps the loop and returns the value that an adapter would serve, or NaN if the adapter would return an error.
 func (p *Loop) Serve(o Observation) float64 {
 	entry := p.Outlook(o)
 	if entry == nil || !entry.State.Serves() {
@@ -117,13 +118,13 @@ func (p *Loop) Serve(o Observation) float64 {
 	return entry.Decision.Value
 }
 
-// Outlook steps the loop and returns all that is known then; nil where nothing is.
+// Outlook steps the loop and returns the snapshot of the Forecast. It is nil if nothing is known.
 func (p *Loop) Outlook(o Observation) *snapshot.ForecastSnapshot {
 	p.history.add(o)
 	return p.step(o.At)
 }
 
-// Skip takes an observation without a step: what is known at the next step is the same, for it is read from the history.
+// Skip adds an observation without a step. The next step reads it from the history.
 func (p *Loop) Skip(o Observation) { p.history.add(o) }
 
 // singleTarget is the set of one Forecast.

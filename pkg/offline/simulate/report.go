@@ -11,27 +11,27 @@ import (
 type Report struct {
 	// Duration that was counted.
 	Duration time.Duration
-	// ReplicaHours are the replica-hours that were paid for: times the GPUs of a replica, the GPU-hours. Idle is the part of them
-	// in which a warm pool held a place that no replica had taken.
+	// ReplicaHours are the replica-hours paid for. Multiplied by the GPUs per replica, they are GPU-hours. IdleReplicaHours is the
+	// part in which a warm pool held a place that no replica had taken.
 	ReplicaHours, IdleReplicaHours float64
-	// Hourly are the replica-hours of each hour that was counted; the newest one may be a part of one.
+	// Hourly are the replica-hours of each counted hour. The newest hour may be incomplete.
 	Hourly []float64
 	// Arrived is the demand; Late is the part that waited longer than the limit.
 	Arrived, Late float64
-	// BadHours are those in which more than a tenth of the demand was late.
+	// BadHours are the hours in which more than a tenth of the demand was late.
 	BadHours sim.BadHours
-	// Served and Dropped are what became of it; Carried waited at the start and Backlog waits at the end:
-	// Carried + Arrived = Served + Dropped + Backlog.
+	// Served and Dropped are the demand that was served and dropped. Carried is the demand that waited at the start, and Backlog the
+	// demand that waits at the end: Carried + Arrived = Served + Dropped + Backlog.
 	Served, Dropped, Carried, Backlog float64
-	// Started and Stopped replicas. WaitedForNode of those that were started found no place and waited for a node; NodeWait is
-	// how long all of them did together.
+	// Started and Stopped count replicas. WaitedForNode of the started replicas found no place and waited for a node. NodeWait is
+	// the sum of their waits.
 	Started, Stopped, WaitedForNode int
 	NodeWait                        time.Duration
-	// Deferrable work, and that which Missed its deadline.
+	// Deferrable is the deferrable work, and Missed the part of it that missed its deadline.
 	Deferrable, Missed float64
-	// ColdStarts is how often demand arrived and no replica was ready: each period counts once.
+	// ColdStarts is how often demand arrived while no replica was ready. Each such period counts once.
 	ColdStarts int
-	// Peak is the highest number of replicas that was asked for.
+	// Peak is the highest number of replicas that was requested.
 	Peak int
 
 	inColdStart bool
@@ -69,7 +69,7 @@ func (r *Report) count(m *sim.StepResult, end time.Time, step time.Duration, kno
 	}
 }
 
-// SumReports adds the reports of workloads that were simulated together. Its Duration is that of one.
+// SumReports adds up the reports of workloads that were simulated together. The Duration is the duration of one simulation.
 func SumReports(all []Report) Report {
 	var out Report
 	for i := range all {
@@ -102,8 +102,8 @@ func SumReports(all []Report) Report {
 	return out
 }
 
-// RelativeCost is the replica-hours paid for over those of the demand, deferrable work included: 1 is perfection, 2 half idle. NaN without
-// demand.
+// RelativeCost is the replica-hours paid for, divided by the replica-hours of the demand including deferrable work. 1 is perfect, and
+// 2 means that half of the capacity was idle. It is NaN without demand.
 func (r *Report) RelativeCost() float64 {
 	return ratio(r.ReplicaHours, r.Arrived+r.Deferrable, math.NaN())
 }
@@ -111,7 +111,7 @@ func (r *Report) RelativeCost() float64 {
 // MissedShare is the share of the deferrable work that missed its deadline; 0 without any.
 func (r *Report) MissedShare() float64 { return ratio(r.Missed, r.Deferrable, 0) }
 
-// LimitedShare is the share of the demand that an objective limits: what arrived in bad hours or else what was late.
+// LimitedShare is the share of the demand that an objective limits: the demand in bad hours, or the late demand.
 func (r *Report) LimitedShare(badHours bool) float64 {
 	if badHours {
 		return r.BadHours.Share()
@@ -119,7 +119,7 @@ func (r *Report) LimitedShare(badHours bool) float64 {
 	return r.LateShare()
 }
 
-// WorstShare is the larger of LimitedShare and MissedShare: an objective holds for both.
+// WorstShare is the larger of LimitedShare and MissedShare. An objective limits both.
 func (r *Report) WorstShare(badHours bool) float64 {
 	return max(r.LimitedShare(badHours), r.MissedShare())
 }
@@ -130,12 +130,12 @@ func (r *Report) LateShare() float64 { return ratio(r.Late, r.Arrived, 0) }
 // DroppedShare is the share of the demand that left unserved; 0 without demand.
 func (r *Report) DroppedShare() float64 { return ratio(r.Dropped, r.Arrived, 0) }
 
-// ChurnPerHour is how many replicas were started or stopped in an hour; 0 where no time was counted.
+// ChurnPerHour is how many replicas were started or stopped per hour. It is 0 if no time was counted.
 func (r *Report) ChurnPerHour() float64 {
 	return ratio(float64(r.Started+r.Stopped), r.Duration.Hours(), 0)
 }
 
-// MeanNodeWait is how long a replica that was started waited for a node, the mean over all of them; 0 where none was.
+// MeanNodeWait is the mean time that a started replica waited for a node. It is 0 if no replica was started.
 func (r *Report) MeanNodeWait() time.Duration {
 	if r.Started == 0 {
 		return 0

@@ -13,7 +13,11 @@ import (
 // was, for every policy.
 func Resample(s forecast.Series, step time.Duration) (forecast.Series, error) {
 	if step <= 0 || s.Step <= 0 {
-		return forecast.Series{}, fmt.Errorf("resample: a step of %s to one of %s, want more than 0", s.Step, step)
+		return forecast.Series{}, fmt.Errorf(
+			"resample: from a step of %s to a step of %s; expected steps above 0",
+			s.Step,
+			step,
+		)
 	}
 	known := make([]int, 0, s.Len())
 	for i, v := range s.Values {
@@ -22,7 +26,7 @@ func Resample(s forecast.Series, step time.Duration) (forecast.Series, error) {
 		}
 	}
 	if len(known) == 0 {
-		return forecast.Series{}, fmt.Errorf("resample: nothing is observed: %w", forecast.ErrTooShort)
+		return forecast.Series{}, fmt.Errorf("resample: the series has no observed value: %w", forecast.ErrTooShort)
 	}
 	after := func(k int) time.Duration { return time.Duration(known[k]-known[0]) * s.Step }
 	last := len(known) - 1

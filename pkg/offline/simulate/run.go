@@ -24,7 +24,7 @@ func Run(c Config, p Policy) (Report, error) {
 type PolicyRun struct {
 	// Demand is on the grid of the others and as long.
 	Demand forecast.Series
-	// Deferrable is the work beside it that may wait until the Spec's Deadline, as long as the demand; empty for none.
+	// Deferrable is additional work that may wait until the Spec's Deadline, as long as the demand; empty for none.
 	Deferrable forecast.Series
 	Policy     Policy
 	Record     func(sim.StepResult)
@@ -35,7 +35,7 @@ type PolicyRun struct {
 // own Demand and Record are ignored. Its errors are those of Config.Validate.
 func RunTogether(c Config, parts []PolicyRun) ([]Report, error) {
 	if len(parts) == 0 {
-		return nil, errors.New("simulate: no demand to play")
+		return nil, errors.New("simulate: no demand to simulate")
 	}
 	c.Demand = parts[0].Demand
 	for _, p := range parts {
@@ -45,7 +45,9 @@ func RunTogether(c Config, parts []PolicyRun) ([]Report, error) {
 			return nil, fmt.Errorf("simulate: %w", err)
 		}
 		if p.Demand.Len() != c.Demand.Len() || p.Demand.Step != c.Demand.Step || !p.Demand.Start.Equal(c.Demand.Start) {
-			return nil, errors.New("simulate: demands on different grids")
+			return nil, errors.New(
+				"simulate: the demands are not on the same grid: their start, step and length must be equal",
+			)
 		}
 	}
 	r, err := newPlayback(c.withDefaults(), parts)

@@ -23,7 +23,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-var update = flag.Bool("update", false, "write the stories anew")
+var update = flag.Bool("update", false, "write the stories again")
 
 // storyLoop is a Forecast of a scenario with a lead time of 5 minutes: a quantile, or an objective with 100 a replica.
 func storyLoop(t *testing.T, objective bool) *simulate.Loop {
@@ -127,7 +127,7 @@ func bounded(
 	}
 }
 
-// TestStories tells of every scenario what is served when, and why: read the difference before you write it anew (-update).
+// TestStories tells of every scenario what is served when, and why: read the difference before you update it (-update).
 func TestStories(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all scenarios, at their whole length")

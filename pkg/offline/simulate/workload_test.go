@@ -202,7 +202,7 @@ func TestValidateReportsEveryProblem(t *testing.T) {
 	}
 	for _, want := range []string{
 		"no metric", "value 1 is -1", "HPA with 0 metrics", "capacity 0", "sync period 20s with step 15s",
-		"a period of 30s and a step of 20s", "timeout 1s", "a warm-up of -1ns", "pod without measured lead times",
+		"a period of 30s with a step of 20s", "timeout 1s", "a warm-up of -1ns", "pod without measured lead times",
 		"node lead time: sigma -1", "0 pods per node",
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -72,7 +72,10 @@ func (c Signals) Render(
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
-	ask := refresh.SideQueries{refresh.Clusters: trust.Clusters(namespace), refresh.UnknownOwner: signal.UnknownOwner(expr)}
+	ask := refresh.SideQueries{
+		refresh.Clusters:     trust.Clusters(namespace),
+		refresh.UnknownOwner: signal.UnknownOwner(expr),
+	}
 	silent := ""
 	if !p.Rate { // Some servers have no counter before the first request.
 		silent = signal.NotReporting(expr, namespace, workload, trust)

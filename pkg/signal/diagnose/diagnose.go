@@ -14,8 +14,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// Query is a Forecast's query that has no series. Its diagnosis names only workloads of the Forecast's own namespace: of what others
-// report it learns at most how much there is.
+// Query is a Forecast's query that has no series. Its diagnosis mentions only workloads of the Forecast's own namespace. From other
+// namespaces, it learns at most the number of series or pods.
 type Query struct {
 	// Expr is the rendered preset, or the user's own query, confined.
 	Expr      string
@@ -65,7 +65,7 @@ func (q Query) Explain(ask Ask) (string, error) {
 	return c.String(), nil
 }
 
-// Find finds the cause with a few queries. The error is that of ask.
+// Find finds the cause with a few queries. It returns the error of ask.
 func (q Query) Find(ask Ask) (Cause, error) {
 	if q.Preset == "" {
 		return q.findInQuery(ask)
@@ -117,12 +117,15 @@ func (f finder) claimed() (Cause, error) {
 	if err != nil || n == 0 {
 		return Cause{}, err
 	}
-	text := fmt.Sprintf("pods of %s report pods of namespace %s, and are not named as exporters",
-		count(n, "other namespace"), f.Namespace)
+	text := fmt.Sprintf(
+		"pods in %s report metrics of pods in namespace %s, but do not count, because they are not trusted exporters",
+		count(n, "other namespace"),
+		f.Namespace,
+	)
 	return Cause{
 		CheckExporters,
 		text,
-		"if they are exporters, the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
+		"if they are exporters, ask the operator to add their namespaces to --exporter-namespaces (forewarm doctor lists them)",
 	}, nil
 }
 
@@ -143,15 +146,16 @@ func (f finder) withoutOwners(all map[string]float64) (Cause, error) {
 		const none = "kube-state-metrics reports no owners (" + signal.PodOwner + ")"
 		if n == 0 {
 			return Cause{
-				CheckOwners, none,
-				"install kube-state-metrics, or scrape it: presets find the pods of a workload by its metrics",
+				CheckOwners,
+				none,
+				"install kube-state-metrics, or scrape it, because presets use its metrics to find the pods of a workload",
 			}, nil
 		}
 		return Cause{
 			CheckOwners,
 			fmt.Sprintf("%s of pods in namespace %s, only of pods in other namespaces", none, f.Namespace),
-			"check the namespace of the Forecast; if it is right, let kube-state-metrics report it (--namespaces) and its scrape keep the " +
-				"labels (honorLabels: true)",
+			"check the namespace of the Forecast; if it is right, make kube-state-metrics report this namespace (--namespaces), and set " +
+				"honorLabels: true in its scrape",
 		}, nil
 	}
 	inSet := func(workload string) bool { return strings.HasPrefix(workload, "ReplicaSet/") }
@@ -169,8 +173,8 @@ func (f finder) withoutOwners(all map[string]float64) (Cause, error) {
 	return Cause{
 		CheckOwners,
 		"kube-state-metrics reports no owners of ReplicaSets (" + signal.ReplicaSetOwner +
-			"), so the pods of a Deployment are not found",
-		"let it collect replicasets (--resources), and do not drop the metric",
+			"), so Forewarm cannot find the pods of a Deployment",
+		"make it collect replicasets (--resources), and do not drop the metric",
 	}, nil
 }
 
@@ -228,7 +232,7 @@ func (f finder) nothingReports() (Cause, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Remedy = "check that the server's metrics are scraped, for example by a PodMonitor, and that the preset is that of your server"
+	c.Remedy = "check that the server's metrics are scraped, for example by a PodMonitor, and that the preset is for your server"
 	missing, err := f.withoutOwners(all)
 	if err != nil {
 		return c, err
@@ -239,7 +243,7 @@ func (f finder) nothingReports() (Cause, error) {
 		c.Message += ", and " + missing.Message
 		c.Remedy = missing.Remedy + "; and " + c.Remedy
 	case own > 0:
-		c.Message += fmt.Sprintf("; %s has %s", f.target(), count(own, "pod"))
+		c.Message += fmt.Sprintf(", although %s has %s", f.target(), count(own, "pod"))
 	case near != "":
 		c.Message += fmt.Sprintf(", and no pod belongs to %s. Did you mean %s?", f.target(), near)
 		c.Remedy = "check spec.targetRef; and " + c.Remedy
@@ -323,15 +327,15 @@ func (f finder) othersReport(found reporting) (Cause, error) {
 	}
 	c := Cause{
 		CheckSource,
-		reported + "; none belongs to " + f.target(),
+		reported + ", but none of them belongs to " + f.target(),
 		"check spec.targetRef, and that its pods run and are scraped",
 	}
 	own, near := f.ownPods(all), f.similar(all, found.workloads)
 	gateway := f.server() == "gateway" && strings.Contains(f.Expr, "* on (picker)")
 	switch {
 	case gateway && own > 0:
-		c.Message = reported + "; none of them routes to pods of " + f.target()
-		c.Remedy = "check that the InferencePool selects them, or give it the workload's name"
+		c.Message = reported + ", but none of them routes to pods of " + f.target()
+		c.Remedy = "check that the InferencePool selects these pods, or give the InferencePool the workload's name"
 	case own > 0:
 		c.Message += ", which has " + count(own, "other pod")
 		c.Remedy = "check that they are scraped, and that they run this server"
@@ -342,12 +346,12 @@ func (f finder) othersReport(found reporting) (Cause, error) {
 	case near != "":
 		c.Message += ". Did you mean " + near + "?"
 	case len(found.workloads) > 0:
-		c.Message += ", but to " + listWorkloads(found.workloads)
+		c.Message += "; they belong to " + listWorkloads(found.workloads)
 	}
 	return c, nil
 }
 
-const checkShards = "check that kube-state-metrics, every shard of it, runs, follows the cluster and is scraped"
+const checkShards = "check that every shard of kube-state-metrics runs, keeps up with the cluster and is scraped"
 
 // ownReport is the cause where pods of the target report.
 func (f finder) ownReport(found reporting) (Cause, error) {
@@ -360,7 +364,7 @@ func (f finder) ownReport(found reporting) (Cause, error) {
 		reported := slices.Sorted(maps.Keys(found.metrics))
 		return Cause{
 			CheckSource,
-			fmt.Sprintf("%s %s, but not %s, and the preset %s needs them together", own, strings.Join(reported, ", "),
+			fmt.Sprintf("%s %s, but not %s, which the preset %s also needs", own, strings.Join(reported, ", "),
 				strings.Join(missing, ", "), f.Preset),
 			"check that the server's version reports it, and that the scrape does not drop it",
 		}, nil
@@ -378,7 +382,7 @@ func (f finder) ownReport(found reporting) (Cause, error) {
 	}
 	return Cause{
 		CheckSource,
-		fmt.Sprintf("%s %s metrics, but there is no value of the preset %s yet", own, f.server(), f.Preset),
+		fmt.Sprintf("%s %s metrics, but the preset %s has no value yet", own, f.server(), f.Preset),
 		"a rate needs several samples; if this lasts, check that each pod reports all metrics of the preset",
 	}, nil
 }

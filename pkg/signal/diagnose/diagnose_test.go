@@ -106,37 +106,37 @@ func TestDiagnosisOfPresets(t *testing.T) {
 	}{
 		"a name without its dash": {
 			load: inference + vllm, check: "Source",
-			want: "3 pods in namespace inference report vllm metrics; none belongs to Deployment/chat70b. Did you mean chat-70b? Check spec.targetRef",
+			want: "3 pods in namespace inference report vllm metrics, but none of them belongs to Deployment/chat70b. Did you mean chat-70b? Check spec.targetRef",
 		},
 		"a name that is cut": {
 			load: inference + vllm, name: "chat", check: "Source",
-			want: "none belongs to Deployment/chat. Did you mean chat-70b?",
+			want: "none of them belongs to Deployment/chat. Did you mean chat-70b?",
 		},
 		"another kind": {
 			load: inference + serves(running, waiting, "embed-large-0"), name: "embed-large", check: "Source",
-			want: "1 pod in namespace inference reports vllm metrics; none belongs to Deployment/embed-large. Did you mean StatefulSet/embed-large?",
+			want: "1 pod in namespace inference reports vllm metrics, but none of them belongs to Deployment/embed-large. Did you mean StatefulSet/embed-large?",
 		},
 		"another kind, and a misspelled name": {
 			load: inference + vllm, kind: "StatefulSet", name: "chat-70", check: "Source",
-			want: "none belongs to StatefulSet/chat-70. Did you mean Deployment/chat-70b?",
+			want: "none of them belongs to StatefulSet/chat-70. Did you mean Deployment/chat-70b?",
 		},
 		"a name like none": {
 			load: inference + vllm, name: "mixtral", check: "Source",
-			want: "3 pods in namespace inference report vllm metrics; none belongs to Deployment/mixtral, but to Deployment/chat-70b:",
+			want: "3 pods in namespace inference report vllm metrics, but none of them belongs to Deployment/mixtral; they belong to Deployment/chat-70b:",
 		},
 		"an InferenceService instead of its Deployment": {
 			load: strings.ReplaceAll(inference, `owner_name="chat-70b"`, `owner_name="chat-70b-predictor"`) + vllm,
 			kind: "InferenceService", name: "chat70b", check: "Source",
-			want: "none belongs to InferenceService/chat70b. Did you mean chat-70b?",
+			want: "none of them belongs to InferenceService/chat70b. Did you mean chat-70b?",
 		},
 		"a pod without an owner": {
 			load: inference + `  kube_pod_owner{namespace="inference",pod="bare",owner_kind="",owner_name=""} 1x40` + "\n" +
 				serves(running, waiting, "bare"), name: "mixtral", check: "Source",
-			want: "none belongs to Deployment/mixtral, but to no workload",
+			want: "none of them belongs to Deployment/mixtral; they belong to no workload",
 		},
 		"the target's pods are not scraped, and others are": {
 			load: inference + serves(running, waiting, "embed-large-0"), name: "chat-70b", check: "Source",
-			want: "1 pod in namespace inference reports vllm metrics; none belongs to Deployment/chat-70b, which has 3 other pods: check that they are scraped",
+			want: "1 pod in namespace inference reports vllm metrics, but none of them belongs to Deployment/chat-70b, which has 3 other pods: check that they are scraped",
 		},
 		"no kube-state-metrics": {
 			load: vllm, name: "chat-70b", check: "KubeStateMetrics",
@@ -160,7 +160,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		},
 		"no metrics of the server": {
 			load: inference, name: "chat-70b", check: "Source",
-			want: "no pod in namespace inference reports vllm metrics (vllm:num_requests_running, vllm:num_requests_waiting); Deployment/chat-70b " +
+			want: "no pod in namespace inference reports vllm metrics (vllm:num_requests_running, vllm:num_requests_waiting), although Deployment/chat-70b " +
 				"has 3 pods: check that the server's metrics are scraped",
 		},
 		"no metrics of the server, and a misspelled name": {
@@ -185,8 +185,8 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		},
 		"one of two metrics": {
 			load: inference + serves(running, "", pods...), name: "chat-70b", check: "Source",
-			want: "3 pods of Deployment/chat-70b report vllm:num_requests_running, but not vllm:num_requests_waiting, and the preset vllm/inflight " +
-				"needs them together",
+			want: "3 pods of Deployment/chat-70b report vllm:num_requests_running, but not vllm:num_requests_waiting, which the preset vllm/inflight " +
+				"also needs",
 		},
 		"no label pod": {
 			load: inference + strip(serves(running, waiting, "x"), `pod="x",`), name: "chat-70b", check: "Labels",
@@ -194,7 +194,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		},
 		"no label namespace": {
 			load: inference + strip(vllm, `namespace="inference",`), name: "chat-70b", check: "Labels",
-			want: "no series of vllm:num_requests_running has the namespace inference, and 3 series have none at all: let the scrape add the labels",
+			want: "no series of vllm:num_requests_running has the namespace inference, and 3 series have no namespace at all: make the scrape add the labels",
 		},
 		"exported_pod without exported_namespace": {
 			load: inference + strings.NewReplacer(`namespace="inference",pod=`, `namespace="monitoring",pod="x",exported_pod=`).Replace(vllm),
@@ -203,21 +203,21 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		},
 		"reports of an exporter that is not named": {
 			load: inference + exported(vllm, "observability", "proxy-0"), name: "chat-70b", check: "Exporters",
-			want: "pods of 1 other namespace report pods of namespace inference, and are not named as exporters: if they are",
+			want: "pods in 1 other namespace report metrics of pods in namespace inference, but do not count, because they are not trusted exporters: if they are",
 		},
 		"owners from an exporter that is not named": {
 			load: exported(inference, "observability", "ksm-0") + vllm, name: "chat-70b", check: "Exporters",
-			want: "3 pods in namespace inference report vllm metrics, but pods of 1 other namespace report pods of namespace inference",
+			want: "3 pods in namespace inference report vllm metrics, but pods in 1 other namespace report metrics of pods in namespace inference",
 		},
 		"a misspelled name, and a stranger who reports our pods": {
 			load: inference + vllm + exported(vllm, "mallory", "x-0"), check: "Source",
-			want: "none belongs to Deployment/chat70b. Did you mean chat-70b?",
+			want: "none of them belongs to Deployment/chat70b. Did you mean chat-70b?",
 		},
 		"two workloads that are as near, of which one reports": {
 			load: inference + vllm + `  kube_pod_owner{namespace="inference",pod="chat70bb-0",owner_kind="ReplicaSet",owner_name="chat70bb-1"} 1x40
   kube_replicaset_owner{namespace="inference",replicaset="chat70bb-1",owner_kind="Deployment",owner_name="chat70bb"} 1x40
 `, check: "Source",
-			want: "none belongs to Deployment/chat70b. Did you mean chat-70b?",
+			want: "none of them belongs to Deployment/chat70b. Did you mean chat-70b?",
 		},
 		"GPUs whose exporter reports no pods": {
 			load: inference + `  DCGM_FI_PROF_GR_ENGINE_ACTIVE{namespace="gpu-operator",pod="dcgm-x",UUID="GPU-1"} 0.5x40` + "\n",
@@ -234,7 +234,7 @@ func TestDiagnosisOfPresets(t *testing.T) {
   llm_d_epp_per_endpoint_queue_size{namespace="inference",pod="epp-0",instance="1",model_server_endpoint="embed-large-0"} 3x40
 `,
 			name: "chat-70b", preset: "gateway/inflight", check: "Source",
-			want: "1 pod in namespace inference reports gateway metrics; none of them routes to pods of Deployment/chat-70b",
+			want: "1 pod in namespace inference reports gateway metrics, but none of them routes to pods of Deployment/chat-70b",
 		},
 	} {
 		all := map[string]string{"as they are": c.load, "two clusters": clustered(c.load)}
@@ -316,8 +316,8 @@ func TestDiagnosisOfQueries(t *testing.T) {
 		`sum(requests{pod="qwen",model="b"})`:         {"Labels", `2 series of requests exist, but none matches requests{`},
 		`sum(requests{model="secret"})`:               {"Labels", `no series of requests has model="secret", but 2 series have the other labels`},
 		`sum(gpu)`:                                    {"Labels", `no series of gpu has the namespace ai in the label namespace, but 1 series has it in exported_namespace: set honorLabels`},
-		`sum(requests * on (model) group_left limit)`: {"Source", `has no series now, but each of its selectors has: check the labels by which it joins its parts`},
-		`sum(requests) > 100`:                         {"Source", `each of its selectors has`},
+		`sum(requests * on (model) group_left limit)`: {"Source", `has no series now, although each of its selectors has series: check the labels that join the parts`},
+		`sum(requests) > 100`:                         {"Source", `each of its selectors has series`},
 		`sum({__name__=~"req.+",model="c"})`:          {"Labels", `has model="c", but 2 series have the other labels`},
 	} {
 		expr, err := promexpr.Confine(query, "namespace", "ai", "")

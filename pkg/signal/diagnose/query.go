@@ -54,7 +54,11 @@ func (q Query) findInQuery(ask Ask) (Cause, error) {
 	all = all[:min(most, len(all))]
 	none := fmt.Sprintf("the query %s has no series", clip(q.Expr))
 	if len(all) == 0 {
-		return Cause{CheckSource, none, "check that its metrics exist, and are scraped with these labels"}, nil
+		return Cause{
+			CheckSource,
+			none,
+			"check that its metrics exist, and that they are scraped with these labels",
+		}, nil
 	}
 	found, err := ask(q.queried(all), "row")
 	if err != nil {
@@ -69,9 +73,9 @@ func (q Query) findInQuery(ask Ask) (Cause, error) {
 	}
 	return Cause{
 		CheckSource,
-		none + " now, but each of its selectors has",
-		"check the labels by which it joins its parts, its comparisons, a rate over fewer than two samples, and a division of 0 by 0, " +
-			"which some stores leave out",
+		none + " now, although each of its selectors has series",
+		"check the labels that join the parts of the query, its comparisons, rates over fewer than two samples, and divisions of 0 by 0, " +
+			"which some stores omit",
 	}, nil
 }
 
@@ -104,13 +108,13 @@ func (q Query) unmatched(i int, s *parser.VectorSelector, found map[string]float
 		if n := found[fmt.Sprintf("%s without %d", of, j)]; n > 0 {
 			text := fmt.Sprintf("no series of %s has %s, but %s %s the other labels",
 				name, clip(m.String()), count(n, "series"), have(n))
-			return Cause{CheckLabels, text, "correct this label in the query, or let the scrape add it"}
+			return Cause{CheckLabels, text, "correct this label in the query, or make the scrape add it"}
 		}
 	}
 	return Cause{
 		CheckLabels,
 		fmt.Sprintf("%s of %s exist, but none matches %s", count(somewhere, "series"), name, clip(s.String())),
-		"correct the labels in the query, or let the scrape add them",
+		"correct the labels in the query, or make the scrape add them",
 	}
 }
 

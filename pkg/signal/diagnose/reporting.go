@@ -267,19 +267,27 @@ func (f finder) withoutLabels() (Cause, error) {
 	}
 	for _, s := range reports {
 		if n := found[lacksExported+" "+s.Name]; n > 0 {
-			text := fmt.Sprintf("%s of %s %s exported_pod without exported_namespace, so their pods are not found",
-				count(n, "series"), s.Name, have(n))
+			text := fmt.Sprintf(
+				"%s of %s %s exported_pod without exported_namespace, so Forewarm cannot find their pods",
+				count(n, "series"),
+				s.Name,
+				have(n),
+			)
 			return Cause{CheckLabels, text, "set honorLabels: true in the scrape of the exporter"}, nil
 		}
 		if n := found[lacksPod+" "+s.Name]; n > 0 {
-			text := fmt.Sprintf("%s of %s in namespace %s %s no label pod, so their pods are not found",
+			text := fmt.Sprintf("%s of %s in namespace %s %s no label pod, so Forewarm cannot find their pods",
 				count(n, "series"), s.Name, f.Namespace, have(n))
-			return Cause{CheckLabels, text, "let the scrape add the pod, as a PodMonitor or ServiceMonitor does"}, nil
+			return Cause{
+				CheckLabels,
+				text,
+				"make the scrape add the label pod, as a PodMonitor or ServiceMonitor does",
+			}, nil
 		}
 		if n := found[lacksNamespace+" "+s.Name]; n > 0 {
-			text := fmt.Sprintf("no series of %s has the namespace %s, and %s %s none at all",
+			text := fmt.Sprintf("no series of %s has the namespace %s, and %s %s no namespace at all",
 				s.Name, f.Namespace, count(n, "series"), have(n))
-			const remedy = "let the scrape add the labels namespace and pod, as a PodMonitor or ServiceMonitor does"
+			const remedy = "make the scrape add the labels namespace and pod, as a PodMonitor or ServiceMonitor does"
 			return Cause{CheckLabels, text, remedy}, nil
 		}
 	}

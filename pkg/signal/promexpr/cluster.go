@@ -21,7 +21,7 @@ func (c Cluster) matcher() (*labels.Matcher, error) {
 	return labels.NewMatcher(labels.MatchEqual, label, value) //nolint:wrapcheck // An equality has no error.
 }
 
-// Validate returns what is wrong with the label and its value; none are no error.
+// Validate returns what is wrong with the label and its value. An empty cluster is valid.
 func (c Cluster) Validate() error {
 	if c == "" {
 		return nil

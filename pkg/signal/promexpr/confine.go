@@ -21,8 +21,13 @@ import (
 // selector (info), and every unknown construct. Errors wrap series.ErrQuery and have an alternative.
 func Confine(expr, label, namespace string, cluster Cluster) (string, error) {
 	if label == "" || label == model.MetricNameLabel || namespace == "" {
-		return "", fmt.Errorf("query: cannot confine to %s=%q: a label other than %s and a namespace are needed: %w",
-			label, namespace, model.MetricNameLabel, series.ErrQuery)
+		return "", fmt.Errorf(
+			"query: cannot confine the query to %s=%q: a label other than %s and a namespace are needed: %w",
+			label,
+			namespace,
+			model.MetricNameLabel,
+			series.ErrQuery,
+		)
 	}
 	root, err := Parse(expr)
 	if err != nil {
@@ -98,9 +103,13 @@ func addMatcher(s *parser.VectorSelector, own *labels.Matcher) error {
 			continue
 		}
 		if m.Type != labels.MatchEqual || m.Value != own.Value {
-			return refuseNode(s,
-				"the matcher %s is not allowed: queries are confined to %s; leave it out, or ask the operator "+
-					"to list the namespace in --cluster-query-namespaces", clip(m.String()), own)
+			return refuseNode(
+				s,
+				"the matcher %s is not allowed, because queries are confined to %s: remove the matcher, or ask the operator "+
+					"to add the namespace to --cluster-query-namespaces",
+				clip(m.String()),
+				own,
+			)
 		}
 		present = true
 	}
@@ -122,16 +131,21 @@ func has(s *parser.VectorSelector, label, value string) bool {
 func verifyConfined(confined string, own *labels.Matcher) error {
 	root, err := Parse(confined)
 	if err != nil {
-		return fmt.Errorf("query: its confined form cannot be parsed; simplify it: %w", err)
+		return fmt.Errorf(
+			"query: the query cannot be parsed after it was confined to the namespace: simplify the query: %w",
+			err,
+		)
 	}
 	if root.String() != confined {
-		return fmt.Errorf("query: its confined form changes when it is parsed again; simplify it: %w",
-			series.ErrQuery)
+		return fmt.Errorf(
+			"query: the query, confined to the namespace, changes when it is parsed again: simplify the query: %w",
+			series.ErrQuery,
+		)
 	}
 	return walkSelectors(root, func(s *parser.VectorSelector) error {
 		if has(s, own.Name, own.Value) {
 			return nil
 		}
-		return refuseNode(s, "it cannot be confined to %s; simplify it", own)
+		return refuseNode(s, "it cannot be confined to %s: simplify it", own)
 	})
 }

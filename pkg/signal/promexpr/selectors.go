@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// Selectors are those of an expression, without offsets; each once.
+// Selectors returns the selectors of an expression without offsets. Each selector is returned once.
 func Selectors(expr string) []*parser.VectorSelector {
 	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
 	if err != nil {
@@ -27,7 +27,7 @@ func Selectors(expr string) []*parser.VectorSelector {
 	return out
 }
 
-// Names are those that a selector selects, each spelling of one.
+// Names returns the metric names that a selector selects, with each spelling of a name.
 func Names(s *parser.VectorSelector) []string {
 	for _, m := range s.LabelMatchers {
 		if m.Name == model.MetricNameLabel {

@@ -29,7 +29,7 @@ const (
 // experimental functions (info is one) and syntax are off. Errors wrap series.ErrQuery and have an alternative.
 func Parse(expr string) (parser.Expr, error) { //nolint:ireturn // The parser's own sum type.
 	if len(expr) > maxExpr {
-		return nil, fmt.Errorf("query: %d bytes, at most %d are allowed: use a recording rule: %w",
+		return nil, fmt.Errorf("query: the query has %d bytes; at most %d are allowed: use a recording rule: %w",
 			len(expr), maxExpr, series.ErrQuery)
 	}
 	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
@@ -37,8 +37,13 @@ func Parse(expr string) (parser.Expr, error) { //nolint:ireturn // The parser's 
 		return nil, fmt.Errorf("query %q: %w: %w", clip(expr), err, series.ErrQuery)
 	}
 	if t := root.Type(); t != parser.ValueTypeVector && t != parser.ValueTypeScalar {
-		return nil, fmt.Errorf("query %q: it yields a %s, want an instant vector: apply a function such as rate() or "+
-			"avg_over_time(): %w", clip(expr), parser.DocumentedType(t), series.ErrQuery)
+		return nil, fmt.Errorf(
+			"query %q: its result is a %s instead of an instant vector: apply a function such as rate() or "+
+				"avg_over_time(): %w",
+			clip(expr),
+			parser.DocumentedType(t),
+			series.ErrQuery,
+		)
 	}
 	if err := walkSelectors(root, func(*parser.VectorSelector) error { return nil }); err != nil {
 		return nil, err
@@ -54,7 +59,7 @@ func walkSelectors(root parser.Expr, visit func(*parser.VectorSelector) error) e
 
 func walkNode(node parser.Expr, depth int, visit func(*parser.VectorSelector) error) error {
 	if depth > maxDepth {
-		return refuseNode(node, "it is nested deeper than %d levels; use a recording rule", maxDepth)
+		return refuseNode(node, "it is nested deeper than %d levels: use a recording rule", maxDepth)
 	}
 	if err := checkNode(node); err != nil {
 		return err
@@ -103,7 +108,11 @@ func checkNode(node parser.Expr) error {
 // functions; this check holds even if an option of the parser changes.
 func checkCall(call *parser.Call) error {
 	if call.Func.Name == "info" || call.Func.Experimental {
-		return refuseNode(call, "the function %s is not allowed; join the series with an operator", call.Func.Name)
+		return refuseNode(
+			call,
+			"the function %s is not allowed: join the series with an operator instead",
+			call.Func.Name,
+		)
 	}
 	return nil
 }
@@ -116,7 +125,7 @@ func checkSubquery(n *parser.SubqueryExpr) error {
 		return err
 	}
 	if steps := n.Range / cmp.Or(n.Step, defaultSubqueryStep); steps > maxSubquerySteps {
-		return refuseNode(n, "the sub-query has %d steps, at most %d are allowed: use a longer step", steps,
+		return refuseNode(n, "the subquery has %d steps; at most %d are allowed: use a longer step", steps,
 			maxSubquerySteps)
 	}
 	return checkRange(n, n.Range)
@@ -126,18 +135,23 @@ func checkSubquery(n *parser.SubqueryExpr) error {
 // value at t must be the same in every query.
 func checkTime(n parser.Expr, startOrEnd parser.ItemType, offset time.Duration) error {
 	if startOrEnd != 0 {
-		return refuseNode(n,
-			"@ start() and @ end() are not allowed: the value at a time must not depend on the range of the query")
+		return refuseNode(
+			n,
+			"@ start() and @ end() are not allowed, because the value at a time must not depend on the range of the query",
+		)
 	}
 	if offset < 0 {
-		return refuseNode(n, "a negative offset is not allowed: it reads samples after the time of the value")
+		return refuseNode(
+			n,
+			"a negative offset is not allowed, because it reads samples from after the time of the value",
+		)
 	}
 	return checkRange(n, offset)
 }
 
 func checkRange(n parser.Expr, reach time.Duration) error {
 	if reach > maxRange {
-		return refuseNode(n, "it reads %v back, at most %v is allowed: use a recording rule", reach, maxRange)
+		return refuseNode(n, "it reads %v back; at most %v is allowed: use a recording rule", reach, maxRange)
 	}
 	return nil
 }

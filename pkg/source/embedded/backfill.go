@@ -20,7 +20,7 @@ import (
 )
 
 // ErrOverlap means that a backfill overlaps stored history. Nothing was written.
-var ErrOverlap = errors.New("overlaps stored history")
+var ErrOverlap = errors.New("the backfill overlaps stored history")
 
 // stagingDir has the blocks of a backfill until the last one is written. The storage does not read it.
 const stagingDir = "backfill"
@@ -62,7 +62,7 @@ func (e *Engine) Backfill(ctx context.Context, b BackfillData) error {
 	}
 	staging := filepath.Join(e.cfg.Dir, stagingDir)
 	if err = os.Mkdir(staging, 0o750); err != nil {
-		return fmt.Errorf("backfill: another one may be running: %w", err)
+		return fmt.Errorf("backfill: another backfill may be running: %w", err)
 	}
 	err = e.writeBlocks(ctx, b, span, staging)
 	if err == nil {
@@ -89,10 +89,14 @@ func measureExtent(b BackfillData) (extent, error) {
 			continue
 		}
 		if past.Series.Step < time.Millisecond {
-			return s, fmt.Errorf("series %s: step %v, want at least 1ms", name, past.Series.Step)
+			return s, fmt.Errorf("series %s: a step of %v; expected at least 1ms", name, past.Series.Step)
 		}
 		if !model.UTF8Validation.IsValidMetricName(name) {
-			return s, fmt.Errorf("series %v: want a name under %s", past.Labels, model.MetricNameLabel)
+			return s, fmt.Errorf(
+				"series %v: expected a metric name in the label %s",
+				past.Labels,
+				model.MetricNameLabel,
+			)
 		}
 		for label := range past.Labels {
 			if !model.UTF8Validation.IsValidLabelName(label) {

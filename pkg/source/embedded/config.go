@@ -75,10 +75,10 @@ const (
 func (c Config) Validate() error {
 	var problems []error
 	if c.Dir == "" {
-		problems = append(problems, errors.New("embedded engine: the directory for its data is not set"))
+		problems = append(problems, errors.New("embedded engine: the data directory is not set"))
 	}
 	if c.Retention != 0 && c.Retention < minRetention {
-		const short = "embedded engine: retention %v, want at least %v"
+		const short = "embedded engine: a retention of %v; expected at least %v"
 		problems = append(problems, fmt.Errorf(short, c.Retention, minRetention))
 	}
 	if c.MaxBytes < 0 || c.Lookback < 0 || c.QueryTimeout < 0 || c.MaxSamples < 0 || c.MaxPoints < 0 {
@@ -161,7 +161,7 @@ func applyLimit[T interface {
 		*limit = usual
 	}
 	if *limit > most {
-		return fmt.Errorf("job %.64q: %s is %v, want at most %v: scrape fewer series, or run a Prometheus server",
+		return fmt.Errorf("job %.64q: %s is %v; expected at most %v: scrape fewer series, or run a Prometheus server",
 			job.JobName, name, *limit, most)
 	}
 	return nil
@@ -182,7 +182,7 @@ type boundedConn struct {
 	read atomic.Int64
 }
 
-var errTooLong = errors.New("the answer is longer than any job may allow")
+var errTooLong = errors.New("the response of the target is longer than the largest limit that a job can set")
 
 func (c *boundedConn) Read(p []byte) (int, error) {
 	if c.read.Load() > 2*int64(maxLimits().body) {

@@ -40,8 +40,12 @@ func (s *store) checkFree(want int64) error {
 		return err
 	}
 	if have < want {
-		return fmt.Errorf("the disk of %s is full: %s free, want %s: delete files or enlarge the volume", s.cfg.Dir,
-			mebibytes(have), mebibytes(want))
+		return fmt.Errorf(
+			"the disk of %s is full: %s free, but %s are needed: delete files or enlarge the volume",
+			s.cfg.Dir,
+			mebibytes(have),
+			mebibytes(want),
+		)
 	}
 	return nil
 }
@@ -55,7 +59,7 @@ func (s *store) maxBytes() int64 {
 	if fits == 0 || s.cfg.MaxBytes <= fits {
 		return s.cfg.MaxBytes
 	}
-	s.logger.Info("the disk is smaller than the limit for history: old samples are deleted earlier",
+	s.logger.Info("the disk is smaller than the size limit of the history, so old samples are deleted earlier",
 		"dir", s.cfg.Dir, "max_bytes", s.cfg.MaxBytes, "disk_bytes", size, "used", fits)
 	return fits
 }
@@ -88,10 +92,10 @@ func (e *Engine) StorageError() error { return e.store.checkDisk() }
 //nolint:gochecknoglobals // A constant table.
 var (
 	storageFull = prometheus.NewDesc("forewarm_storage_full",
-		"1 while the embedded engine stores no samples because its disk is full or cannot be written to, else 0.",
+		"1 while the embedded engine stores no samples because its disk is full or not writable, otherwise 0.",
 		nil, nil)
 	storageFree = prometheus.NewDesc("forewarm_storage_free_bytes",
-		"Free space on the disk of the embedded engine's data.", nil, nil)
+		"Free space on the disk that has the data of the embedded engine.", nil, nil)
 )
 
 func (s *store) collect(out chan<- prometheus.Metric) {

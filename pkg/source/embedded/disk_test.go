@@ -162,14 +162,15 @@ func TestDiskFillsAndEmpties(t *testing.T) {
 		t.Error("a sample is stored on the reserve")
 	}
 	_, err := e.Fetch(t.Context(), queryOver("count(x)", 2, 15*time.Second))
-	if !errors.Is(err, series.ErrUnavailable) || !strings.Contains(err.Error(), "is full: 4.0 MiB free, want 8.0 MiB") {
+	if !errors.Is(err, series.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "is full: 4.0 MiB free, but 8.0 MiB are needed") {
 		t.Errorf("error %v, want that the disk is full", err)
 	}
 	if err := testutil.CollectAndCompare(e, strings.NewReader(`
-# HELP forewarm_storage_free_bytes Free space on the disk of the embedded engine's data.
+# HELP forewarm_storage_free_bytes Free space on the disk that has the data of the embedded engine.
 # TYPE forewarm_storage_free_bytes gauge
 forewarm_storage_free_bytes 4.194304e+06
-# HELP forewarm_storage_full 1 while the embedded engine stores no samples because its disk is full or cannot be written to, else 0.
+# HELP forewarm_storage_full 1 while the embedded engine stores no samples because its disk is full or not writable, otherwise 0.
 # TYPE forewarm_storage_full gauge
 forewarm_storage_full 1
 `)); err != nil {

@@ -222,7 +222,7 @@ func TestBackfillRefusesNonsense(t *testing.T) {
 	noName.Labels = map[string]string{"a": "b"}
 	badLabel.Labels = map[string]string{"__name__": "x", "": "b"}
 	for says, p := range map[string]embedded.BackfillSeries{
-		"not before": future, "want a name": noName, "not valid": badLabel, "step 0s": noStep,
+		"not before": future, "expected a metric name": noName, "not valid": badLabel, "a step of 0s": noStep,
 	} {
 		err := e.Backfill(t.Context(),
 			embedded.BackfillData{Series: slices.Values([]embedded.BackfillSeries{p}), Before: time.Now()})
@@ -299,7 +299,7 @@ func TestTwoProcessesOnOneDirectory(t *testing.T) {
 
 func TestConfigReportsEveryProblem(t *testing.T) {
 	_, err := embedded.Open(embedded.Config{Retention: time.Minute, MaxPoints: -1}, discard())
-	for _, want := range []string{"directory for its data is not set", "retention 1m0s", "negative"} {
+	for _, want := range []string{"data directory is not set", "a retention of 1m0s", "negative"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
 		}

@@ -78,12 +78,21 @@ func (e *Engine) evaluate(ctx context.Context, q refresh.Query, read func(promql
 func (e *Engine) check(q refresh.Query) error {
 	switch {
 	case q.Step < time.Millisecond || q.Step%time.Millisecond != 0:
-		return fmt.Errorf("embedded engine: step %v, want whole milliseconds: %w", q.Step, series.ErrQuery)
+		return fmt.Errorf("embedded engine: a step of %v; expected whole milliseconds: %w", q.Step, series.ErrQuery)
 	case q.To.Before(q.From):
-		return fmt.Errorf("embedded engine: range ends at %v, before its start %v: %w", q.To, q.From, series.ErrQuery)
+		return fmt.Errorf(
+			"embedded engine: the range ends at %v, before its start at %v: %w",
+			q.To,
+			q.From,
+			series.ErrQuery,
+		)
 	case q.Points() > e.cfg.MaxPoints:
-		return fmt.Errorf("embedded engine: %d points, at most %d are allowed: %w: use a longer step or less history",
-			q.Points(), e.cfg.MaxPoints, series.ErrTooLarge)
+		return fmt.Errorf(
+			"embedded engine: the query has %d points, and at most %d are allowed: %w: use a longer step or less history",
+			q.Points(),
+			e.cfg.MaxPoints,
+			series.ErrTooLarge,
+		)
 	}
 	return nil
 }
@@ -99,7 +108,7 @@ func (e *Engine) explain(err error) error {
 	)
 	switch {
 	case errors.As(err, &large):
-		return fmt.Errorf("embedded engine: %w (%d): %w: select fewer series, or use a longer step or less history",
+		return fmt.Errorf("embedded engine: %w (%d): %w: select fewer series, use a longer step or use less history",
 			err, e.cfg.MaxSamples, series.ErrTooLarge)
 	case errors.As(err, &slow):
 		return fmt.Errorf("embedded engine: %w after %v: %w: simplify the query or use less history", err,
@@ -115,14 +124,17 @@ func (e *Engine) explain(err error) error {
 func toGrid(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
 	switch {
 	case len(matrix) == 0:
-		return forecast.Series{}, fmt.Errorf("embedded engine: nothing from %s to %s: %w: "+
+		return forecast.Series{}, fmt.Errorf("embedded engine: no data from %s to %s: %w: "+
 			"check that the metric is scraped with these labels: %.400s",
 			q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNoSeries, q.Expr)
 	case len(matrix) > 1:
 		return forecast.Series{}, severalSeries(matrix)
 	case len(matrix[0].Histograms) > 0:
-		return forecast.Series{}, fmt.Errorf("embedded engine: the query yields native histograms, want plain "+
-			"numbers: apply histogram_count(), histogram_sum() or histogram_quantile(): %w", series.ErrQuery)
+		return forecast.Series{}, fmt.Errorf(
+			"embedded engine: the query returns native histograms instead of numbers: "+
+				"apply histogram_count(), histogram_sum() or histogram_quantile(): %w",
+			series.ErrQuery,
+		)
 	}
 	out := q.Gaps()
 	start, step := q.From.UnixMilli(), q.Step.Milliseconds()
@@ -207,7 +219,7 @@ func ignoredSections(c *promconfig.Config) []string {
 // discoveryAdvice is the advice for a discovery that is not built in.
 func discoveryAdvice(err error) string {
 	if strings.Contains(err.Error(), "_sd_configs not found") {
-		return " (only static_configs and file_sd_configs are built in; for other discoveries run a Prometheus server)"
+		return " (only static_configs and file_sd_configs are supported; for other discovery, run a Prometheus server)"
 	}
 	return ""
 }

@@ -50,7 +50,7 @@ func newIntake(store *store, most uint64, logger *slog.Logger) *intake {
 		store: store, maxSeries: most, logger: logger, targets: map[*scrape.Target]*targetState{},
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "forewarm_scrapes_failed_total",
-			Help: "Scrapes of a target that failed, or were refused because they were beyond a limit.",
+			Help: "Scrapes of a target that failed, or that Forewarm refused because they exceeded a limit.",
 		}, []string{"job", "instance"}),
 	}
 }
@@ -127,7 +127,7 @@ func (s *scrapeAppender) Append(
 	if made := s.made + len(s.waiting) + 1; made > freeNewSeries {
 		have, _ := s.intake.store.headState()
 		if have += uint64(len(s.waiting)); have >= s.intake.maxSeries {
-			return 0, fmt.Errorf("%d new series within hours, and the storage has %d of at most %d: "+
+			return 0, fmt.Errorf("%d new series within a few hours, and the storage has %d of at most %d series: "+
 				"drop labels that change, scrape less, or run a Prometheus server", made, have, s.intake.maxSeries)
 		}
 	}
@@ -178,9 +178,9 @@ func (in *intake) recordScrape(target *scrape.Target, made int) {
 	a.failing = failing
 	log := in.logger.With("job", target.GetValue("job"), "instance", target.GetValue("instance"))
 	if failing {
-		log.Warn("a scrape target fails", "err", fmt.Sprintf("%.*s", maxLoggedErr, err))
+		log.Warn("scraping a target failed", "err", fmt.Sprintf("%.*s", maxLoggedErr, err))
 	} else {
-		log.Info("a scrape target answers again")
+		log.Info("scraping a target works again")
 	}
 }
 

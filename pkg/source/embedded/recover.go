@@ -58,17 +58,17 @@ func restoreSegments(log string, logger *slog.Logger) error {
 		if last > index {
 			if failed := rescueSegment(filepath.Dir(log), kept, index, logger); failed != nil {
 				logger.Error("a segment of the write-ahead log from an interrupted repair cannot be read yet; "+
-					"the next start tries again", "file", kept, "err", failed)
+					"the next start will try again", "file", kept, "err", failed)
 			} else {
-				logger.Warn("an earlier repair of the write-ahead log was interrupted: "+
-					"its segment is turned into blocks", "file", kept)
+				logger.Warn("an earlier repair of the write-ahead log was interrupted; "+
+					"turning its segment into blocks", "file", kept)
 			}
 			continue
 		}
 		if err := fileutil.Rename(kept, filepath.Join(log, name)); err != nil {
 			return err
 		}
-		const restored = "an earlier repair of the write-ahead log was interrupted: its segment is restored"
+		const restored = "an earlier repair of the write-ahead log was interrupted; its segment was restored"
 		logger.Warn(restored, "segment", name)
 	}
 	return nil
@@ -119,7 +119,7 @@ func closeGaps(log string, logger *slog.Logger) error {
 			if err := fileutil.Rename(wlog.SegmentName(log, n), wlog.SegmentName(log, want)); err != nil {
 				return err
 			}
-			const missing = "segments of the write-ahead log are missing: the next one is renumbered"
+			const missing = "segments of the write-ahead log are missing; the next segment was renumbered"
 			logger.Warn(missing, "segment", n, "to", want)
 		}
 	}
@@ -149,7 +149,7 @@ func truncateDamaged(log string, logger *slog.Logger) error {
 		if failed := os.Truncate(path, end); failed != nil {
 			return failed
 		}
-		logger.Warn("the write-ahead log is repaired: the unreadable end of a segment is cut off",
+		logger.Warn("the write-ahead log was repaired by cutting off the unreadable end of a segment",
 			"segment", path, "kept_bytes", end, "cut_bytes", whole.Size()-end, "err", errors.Unwrap(err))
 	}
 	return nil
@@ -202,7 +202,7 @@ func rescueSegment(dir, kept string, index int, logger *slog.Logger) (err error)
 		return err
 	}
 	if want := size + blockFile; have < want {
-		return fmt.Errorf("%s free, want %s", mebibytes(have), mebibytes(want))
+		return fmt.Errorf("%s free, but %s are needed", mebibytes(have), mebibytes(want))
 	}
 	copied := filepath.Join(scratch, "wal")
 	if err = errors.Join(

@@ -19,15 +19,15 @@ func TestRepairCutShort(t *testing.T) {
 	}{
 		"a write was cut short": {
 			state: func(*testing.T, string, *writer) {},
-			says:  "unreadable end of a segment is cut off",
+			says:  "cutting off the unreadable end of a segment",
 		},
 		"later segments are deleted in part": {
 			state: func(t *testing.T, dir string, _ *writer) { t.Helper(); write(t, segment(dir, "00000003"), "") },
-			says:  "the next one is renumbered",
+			says:  "the next segment was renumbered",
 		},
 		"the segment is put aside": {
 			state: func(t *testing.T, dir string, _ *writer) { t.Helper(); putAside(t, dir) },
-			says:  "is restored",
+			says:  "was restored",
 		},
 		"its successor is made": {
 			state: func(t *testing.T, dir string, _ *writer) {
@@ -35,15 +35,15 @@ func TestRepairCutShort(t *testing.T) {
 				putAside(t, dir)
 				write(t, segment(dir, "00000001"), "")
 			},
-			says: "is restored",
+			says: "was restored",
 		},
 		"its successor is written in part": {
 			state: func(t *testing.T, dir string, _ *writer) { t.Helper(); copied(t, dir, 2) },
-			says:  "is restored",
+			says:  "was restored",
 		},
 		"its successor is written": {
 			state: func(t *testing.T, dir string, _ *writer) { t.Helper(); copied(t, dir, 1) },
-			says:  "is restored",
+			says:  "was restored",
 		},
 		"started twice on a full disk": {
 			state: func(t *testing.T, dir string, _ *writer) {
@@ -53,7 +53,7 @@ func TestRepairCutShort(t *testing.T) {
 					write(t, segment(dir, empty), "")
 				}
 			},
-			says: "is restored",
+			says: "was restored",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -140,7 +140,13 @@ func (s *store) markBroken(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = true
-	s.setErr(fmt.Errorf("a write to %s failed: %w: nothing is stored until the storage is reopened", s.cfg.Dir, err))
+	s.setErr(
+		fmt.Errorf(
+			"a write to %s failed: %w: no samples are stored until Forewarm has reopened the storage",
+			s.cfg.Dir,
+			err,
+		),
+	)
 }
 
 func (s *store) isBroken() bool {

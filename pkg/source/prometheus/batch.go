@@ -22,8 +22,8 @@ const (
 
 var _ refresh.Batcher = (*Source)(nil)
 
-// Batches returns those of the queries that one request each can answer, two and more in one. All must be of one namespace, source,
-// range and step.
+// Batches groups queries that a single request can answer, at least two in each batch, and omits the others. All queries must have the
+// same namespace, source, range and step.
 func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 	type part struct {
 		of    *promexpr.Part
@@ -38,7 +38,7 @@ func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 	slices.SortStableFunc(parts, func(a, b part) int {
 		return cmp.Or(a.of.Compare(b.of.Template), cmp.Compare(a.of.ID, b.of.ID))
 	})
-	parts = slices.CompactFunc(parts, func(a, b part) bool { return *a.of == *b.of }) // Of one query, whoever asks it.
+	parts = slices.CompactFunc(parts, func(a, b part) bool { return *a.of == *b.of }) // The same query once.
 	var batches [][]refresh.Query
 	for len(parts) > 0 {
 		of := parts[0].of.Template
@@ -62,9 +62,9 @@ func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 	return slices.DeleteFunc(batches, func(b []refresh.Query) bool { return len(b) < 2 })
 }
 
-// FetchBatch answers a batch of [Source.Batches] by one request. Where that fails, one of the queries is asked alone. If it is answered,
-// the error wraps [refresh.ErrNotTogether], and batches are smaller for a while. If not, the server is away or overloaded, which the
-// same queries one by one would prolong.
+// FetchBatch answers a batch of [Source.Batches] with one request. If the request fails, FetchBatch sends one of the queries alone. If
+// that query succeeds, the error wraps [refresh.ErrNotTogether], and batches are smaller for a while. If it fails, the server is down
+// or overloaded, and sending the queries one by one would make it worse.
 func (s *Source) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refresh.Answer, error) {
 	answers, err := s.fetchBatch(ctx, batch)
 	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
@@ -85,7 +85,12 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 		at[parts[i].ID] = i
 	}
 	if len(at) < len(batch) {
-		return nil, fmt.Errorf("%s: two of %d parts have one hash: %w", s.name, len(batch), series.ErrQuery)
+		return nil, fmt.Errorf(
+			"%s: two of %d batched queries have the same hash: %w",
+			s.name,
+			len(batch),
+			series.ErrQuery,
+		)
 	}
 	q := batch[0]
 	q.Expr = promexpr.Join(parts)
@@ -100,8 +105,10 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 	for _, stream := range matrix {
 		i, known := at[string(stream.Metric[promexpr.PartLabel])]
 		if !known || len(stream.Metric) != 1 || answers[i].Series.Values != nil {
-			return nil, s.unavailable("the answer to several queries at once has a series %s that is none of them",
-				s.clip(stream.Metric.String()))
+			return nil, s.unavailable(
+				"the response to several batched queries has a series %s that belongs to none of them",
+				s.clip(stream.Metric.String()),
+			)
 		}
 		answers[i].Series = q.Gaps()
 		if err = s.fillGrid(answers[i].Series, stream); err != nil {

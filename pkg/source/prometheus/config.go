@@ -69,10 +69,10 @@ func (c Config) validateURL() error {
 	switch {
 	case err != nil:
 		// The cause is not reported: it may quote a part of a password.
-		return errors.New("prometheus URL: not a valid URL: want http://HOST:PORT or https://HOST:PORT; " +
-			"escape characters of a password, as %40 for @")
+		return errors.New("prometheus URL: not a valid URL: expected http://HOST:PORT or https://HOST:PORT; " +
+			"escape special characters in a password, for example write %40 for @")
 	case !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "":
-		return fmt.Errorf("prometheus URL %q: want http://HOST:PORT or https://HOST:PORT", RedactedURL(c.URL))
+		return fmt.Errorf("prometheus URL %q: expected http://HOST:PORT or https://HOST:PORT", RedactedURL(c.URL))
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (c Config) validateHTTP() error {
 	}
 	for name, header := range c.HTTP.HTTPHeaders.Headers {
 		if !httpguts.ValidHeaderFieldName(name) {
-			problems = append(problems, fmt.Errorf("header %.64q: this is not a name of a header", name))
+			problems = append(problems, fmt.Errorf("header %.64q: this is not a valid header name", name))
 		}
 		for _, value := range header.Values {
 			problems = append(problems, checkHeaderValue(name, value))
@@ -131,7 +131,7 @@ func checkHeaderValue(name, value string) error {
 	if httpguts.ValidHeaderFieldValue(value) {
 		return nil
 	}
-	return fmt.Errorf("header %.64q: its value has a line break or a control character: remove it", name)
+	return fmt.Errorf("header %.64q: its value has a line break or a control character: remove that character", name)
 }
 
 // client is the HTTP client of the API, with credentials and with limits on answers.

@@ -97,7 +97,7 @@ func mislabeled(expr string, metric model.Metric) string {
 	}
 	for name, want := range requiredLabels(root) {
 		if got, ok := metric[model.LabelName(name)]; ok && string(got) != want {
-			return fmt.Sprintf("%s=%q, the query wants %q", name, got, want)
+			return fmt.Sprintf("%s=%q instead of %q", name, got, want)
 		}
 	}
 	return ""
@@ -139,7 +139,7 @@ func equalities(s *parser.VectorSelector) map[string]string {
 }
 
 // errPartial means that the server marked its answer as a part of the data.
-var errPartial = errors.New("the answer is partial")
+var errPartial = errors.New("the response is partial")
 
 // wholeAnswers refuses answers that are marked as partial. If a storage node is down, VictoriaMetrics' vmselect answers
 // with status 200, no warning and "isPartial": true next to the data, a field that the API client drops.

@@ -116,7 +116,7 @@ func TestFetchBadAnswers(t *testing.T) {
 			series.ErrUnavailable,
 			[]string{"login"},
 		},
-		{"no JSON", answeringBody("hello"), series.ErrUnavailable, []string{"not of the Prometheus API"}},
+		{"no JSON", answeringBody("hello"), series.ErrUnavailable, []string{"not a response of the Prometheus API"}},
 		{"an empty answer", answeringBody(""), series.ErrUnavailable, nil},
 		{"null", answeringBody("null"), series.ErrUnavailable, nil},
 		{"a matrix of null", answeringBody(matrix("null")), series.ErrUnavailable, nil},
@@ -127,7 +127,7 @@ func TestFetchBadAnswers(t *testing.T) {
 		{
 			"a sample off the grid", answeringBody(matrix(stream("", `[1700000001.5,"1"]`))),
 			series.ErrUnavailable,
-			[]string{"not on the grid"},
+			[]string{"not one of the times of the query"},
 		},
 		{
 			"samples out of order", answeringBody(matrix(stream("", sample(1, "1"), sample(0, "1")))),
@@ -241,7 +241,7 @@ func slow() http.Handler {
 func TestFetchSlowServer(t *testing.T) {
 	s := source(t, slow(), func(c *prometheus.Config) { c.Timeout = 50 * time.Millisecond })
 	if _, err := s.Fetch(t.Context(), query(1)); !errors.Is(err, series.ErrUnavailable) ||
-		!strings.Contains(err.Error(), "no answer within 50ms") {
+		!strings.Contains(err.Error(), "no response within 50ms") {
 		t.Errorf("error %v, want ErrUnavailable that says 50ms", err)
 	}
 }

@@ -129,7 +129,7 @@ func TestFetchRefusesAnotherTenantsData(t *testing.T) {
 			case !tt.refused && (err != nil || got.Values[0] != 7 || !math.IsNaN(got.Values[1])):
 				t.Errorf("%v and error %v, want 7 and gaps", got.Values, err)
 			case tt.refused && (!errors.Is(err, series.ErrUnavailable) ||
-				!strings.Contains(err.Error(), `namespace="b", the query wants "a"`) ||
+				!strings.Contains(err.Error(), `namespace="b" instead of "a"`) ||
 				!strings.Contains(err.Error(), "check the tenant header")):
 				t.Errorf("error %v, want ErrUnavailable with both namespaces", err)
 			}

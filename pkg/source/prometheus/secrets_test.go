@@ -64,7 +64,7 @@ func TestErrorsHoldNoAddress(t *testing.T) {
 	t.Cleanup(elsewhere.Close)
 	for name, test := range map[string]struct{ url, says string }{
 		"nobody listens": {closed.URL, "refused"},
-		"no such host":   {"http://prometheus.no-such-host.invalid:9090", "the host is not found"},
+		"no such host":   {"http://prometheus.no-such-host.invalid:9090", "the host was not found"},
 		"no series":      {"", "metric exists"},
 		"not TLS":        {"https", "HTTPS"},
 		"redirected":     {elsewhere.URL, "redirects"},

@@ -95,7 +95,7 @@ func (s *Source) FetchInPieces(
 
 // noSeries shows the query because a tenant's query is confined to its namespace, where the series may be missing.
 func (s *Source) noSeries(q refresh.Query) error {
-	return fmt.Errorf("%s: nothing from %s to %s: %w: check that the metric exists with these labels: %.400s",
+	return fmt.Errorf("%s: no data from %s to %s: %w: check that the metric exists with these labels: %.400s",
 		s.name, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNoSeries, q.Expr)
 }
 
@@ -143,7 +143,7 @@ func (s *Source) Clock(ctx context.Context) (time.Time, error) {
 			return answer[0].Timestamp.Time(), nil
 		}
 	}
-	return time.Time{}, s.unavailable("the answer to time() is a %T, want a number", value)
+	return time.Time{}, s.unavailable("the response to time() is a %T; expected a number", value)
 }
 
 // LabelValues returns the values of a label in the instant answer to an expression, sorted; at most 10.
@@ -190,7 +190,7 @@ func (s *Source) vector(ctx context.Context, expr string, at time.Time, options 
 	}
 	vector, ok := value.(model.Vector)
 	if !ok {
-		return nil, s.unavailable("the answer is a %T, want a vector", value)
+		return nil, s.unavailable("the response is a %T; expected a vector", value)
 	}
 	return vector, nil
 }
@@ -231,12 +231,17 @@ func (s *Source) inDialect(ctx context.Context, expr string, ask func(expr strin
 func (s *Source) check(q refresh.Query) error {
 	switch {
 	case q.Step < time.Millisecond || q.Step%time.Millisecond != 0:
-		return fmt.Errorf("%s: step %v, want whole milliseconds: %w", s.name, q.Step, series.ErrQuery)
+		return fmt.Errorf("%s: a step of %v; expected whole milliseconds: %w", s.name, q.Step, series.ErrQuery)
 	case q.To.Before(q.From):
-		return fmt.Errorf("%s: range ends at %v, before its start %v: %w", s.name, q.To, q.From, series.ErrQuery)
+		return fmt.Errorf("%s: the range ends at %v, before its start at %v: %w", s.name, q.To, q.From, series.ErrQuery)
 	case q.Points() > s.cfg.MaxPoints:
-		return fmt.Errorf("%s: %d points, at most %d are allowed: %w: use a longer step or less history",
-			s.name, q.Points(), s.cfg.MaxPoints, series.ErrTooLarge)
+		return fmt.Errorf(
+			"%s: the query has %d points, and at most %d are allowed: %w: use a longer step or less history",
+			s.name,
+			q.Points(),
+			s.cfg.MaxPoints,
+			series.ErrTooLarge,
+		)
 	}
 	return nil
 }
@@ -262,15 +267,18 @@ func (s *Source) request(
 	}
 	matrix, ok := value.(model.Matrix)
 	if !ok || slices.Contains(matrix, nil) {
-		return nil, s.unavailable("the answer is a %T, want a matrix of series", value)
+		return nil, s.unavailable("the response is a %T; expected a matrix of series", value)
 	}
 	if wanted > 1 {
 		return matrix, s.checkComplete(warnings)
 	}
 	for _, stream := range matrix {
 		if wrong := mislabeled(q.Expr, stream.Metric); wrong != "" {
-			return nil, s.unavailable("the answer is of other data (%s): check the tenant header, and what is between "+
-				"Forewarm and the server", s.clip(wrong))
+			return nil, s.unavailable(
+				"the response contains other data than the query selects (%s): check the tenant header, "+
+					"and any proxies or caches between Forewarm and the server",
+				s.clip(wrong),
+			)
 		}
 	}
 	if len(matrix) > 1 { // Which has its own error.
@@ -284,13 +292,13 @@ func (s *Source) request(
 func (s *Source) checkComplete(warnings v1.Warnings) error {
 	for _, w := range warnings {
 		if !strings.HasPrefix(w, "PromQL ") {
-			return s.unavailable("the answer may be incomplete (%s): check the stores behind the server", s.clip(w))
+			return s.unavailable("the response may be incomplete (%s): check the stores behind the server", s.clip(w))
 		}
 	}
 	return nil
 }
 
-var errHistogram = errors.New("the query yields native histograms, want plain numbers: apply histogram_count(), " +
+var errHistogram = errors.New("the query returns native histograms instead of numbers: apply histogram_count(), " +
 	"histogram_sum() or histogram_quantile()")
 
 // fillGrid writes the samples to the grid. Times off the grid or out of order are an error.
@@ -303,7 +311,7 @@ func (s *Source) fillGrid(piece forecast.Series, stream *model.SampleStream) err
 		offset := int64(sample.Timestamp) - start
 		i := offset / step
 		if offset%step != 0 || i <= previous || i >= int64(piece.Len()) {
-			return s.unavailable("the answer has a sample at %s, which is not on the grid of the query",
+			return s.unavailable("the response has a sample at %s, which is not one of the times of the query",
 				sample.Timestamp.Time().UTC().Format(time.RFC3339Nano))
 		}
 		piece.Values[i], previous = series.Stored(float64(sample.Value)), i

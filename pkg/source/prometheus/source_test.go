@@ -266,7 +266,7 @@ func TestConfigReportsEveryProblem(t *testing.T) {
 			HTTPHeaders: header("authorization", "Bearer x"),
 		},
 	})
-	for _, want := range []string{"want http://HOST:PORT", "both or neither", "not be negative", `"Authorization"`} {
+	for _, want := range []string{"expected http://HOST:PORT", "both or neither", "not be negative", `"Authorization"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
 		}

@@ -109,7 +109,7 @@ func (g boundedTransport) CloseIdleConnections() {
 }
 
 // errHTMLPage means that the answer is a page for browsers.
-var errHTMLPage = errors.New("the answer is an HTML page")
+var errHTMLPage = errors.New("the response is an HTML page")
 
 // redirectError is a redirect. It is not followed: a POST would lose its query, and the token is for one host.
 type redirectError struct{ to *url.URL }
@@ -119,8 +119,8 @@ func (e *redirectError) Error() string {
 	return "the server redirects to " + RedactedURL(e.to.String())
 }
 
-// ErrTimeout is wrapped, beside series.ErrUnavailable, if a request took longer than its timeout.
-var ErrTimeout = errors.New("no answer")
+// ErrTimeout is wrapped, together with series.ErrUnavailable, if a request took longer than its timeout.
+var ErrTimeout = errors.New("no response")
 
 // explain turns a failed request into an error with a sentinel and an action.
 func (s *Source) explain(ctx context.Context, err error) error {
@@ -133,20 +133,28 @@ func (s *Source) explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil: // The caller gave up, which is no error of the server.
 		return fmt.Errorf("%s: %w: %w", s.name, context.Cause(ctx), series.ErrUnavailable)
 	case errors.Is(err, context.DeadlineExceeded):
-		return s.unavailable("%w within %v: raise the timeout, or make the query cheaper by a recording rule",
+		return s.unavailable("%w within %v: raise the timeout, or make the query cheaper with a recording rule",
 			ErrTimeout, s.cfg.Timeout)
 	case errors.As(err, &large):
-		return fmt.Errorf("%s: the answer has more than %d bytes: %w: aggregate the query to one series with sum()",
+		return fmt.Errorf("%s: the response is larger than %d bytes: %w: aggregate the query to one series with sum()",
 			s.name, large.Limit, series.ErrTooLarge)
 	case errors.As(err, &redirect) && s.cfg.Hidden:
-		return s.unavailable("the server redirects: set the URL to that of the API")
+		return s.unavailable("the server redirects: set the URL of the API itself")
 	case errors.As(err, &redirect):
-		return s.unavailable("%s: set the URL to that of the API; if it redirects to a login, use a bearer token",
-			s.cfg.redact(redirect.Error()))
+		return s.unavailable(
+			"%s: set the URL of the API itself; if this is a redirect to a login page, use a bearer token",
+			s.cfg.redact(redirect.Error()),
+		)
 	case errors.Is(err, errHTMLPage):
-		return s.unavailable("%w, perhaps a login page or another service: want the URL before /api/v1", errHTMLPage)
+		return s.unavailable(
+			"%w, perhaps of a login or of another service: set the part of the API URL before /api/v1",
+			errHTMLPage,
+		)
 	case errors.Is(err, errPartial):
-		return s.unavailable("%w: a storage node behind the server is down or slow: check them", errPartial)
+		return s.unavailable(
+			"%w, because a storage node behind the server is down or slow: check the storage nodes",
+			errPartial,
+		)
 	case errors.As(err, &refused):
 		return s.explainAnswer(refused)
 	default:
@@ -161,7 +169,7 @@ func (s *Source) explain(ctx context.Context, err error) error {
 // withoutAddress is an error of a connection without the addresses of both ends.
 func withoutAddress(err error) error {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
-		return fmt.Errorf("the host is not found: %s", unknown.Err)
+		return fmt.Errorf("the host was not found: %s", unknown.Err)
 	}
 	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		return fmt.Errorf("%s: %w", failed.Op, failed.Err)
@@ -183,19 +191,26 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 			s.clip(limit(e.Msg)), series.ErrTooLarge)
 	case e.Type == v1.ErrExec && strings.Contains(e.Msg, "rpc error: code = "):
 		// Thanos names a store that fails as it names a query that cannot be executed.
-		return s.unavailable("a store behind the server failed: %s: check it", message)
+		return s.unavailable("a store behind the server failed: %s: check that store", message)
 	case isVictoriaMetrics(e.Type) && isTrouble(e.Msg):
 		const trouble = "the server could not execute the query: %s: check its load, its disk and its storage nodes"
 		return s.unavailable(trouble, message)
 	case ofQuery:
 		return fmt.Errorf("%s: %s: %w", s.name, message, series.ErrQuery)
 	case e.Type == v1.ErrBadResponse:
-		return s.unavailable("the answer is not of the Prometheus API (%s): want the URL before /api/v1", message)
+		return s.unavailable(
+			"this is not a response of the Prometheus API (%s): set the part of the API URL before /api/v1",
+			message,
+		)
 	case strings.HasSuffix(e.Msg, " 401") || strings.HasSuffix(e.Msg, " 403"):
 		return s.unavailable("%s: set the token, client certificate or tenant header that the server requires%s",
 			message, s.detail(e))
 	case strings.HasSuffix(e.Msg, " 404"):
-		return s.unavailable("%s: want the URL before /api/v1 (Mimir's ends in /prometheus)%s", message, s.detail(e))
+		return s.unavailable(
+			"%s: set the part of the API URL before /api/v1 (for Mimir, it ends in /prometheus)%s",
+			message,
+			s.detail(e),
+		)
 	default:
 		return s.unavailable("%s%s", message, s.detail(e))
 	}

@@ -26,24 +26,25 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
-// History is what was read: on an even grid, values 0 or more, NaN for a gap, never gaps alone.
+// History is the series that was read. It is on an even grid, its values are 0 or more, a gap is NaN, and it has at least one value.
 type History struct {
 	forecast.Series
 
 	// Source names what was read: "load.csv, column requests", or a query and its server.
 	Source string
-	// Notes are sentences about what is not as it was recorded: values that cannot be demand, and gaps.
+	// Notes are sentences about what differs from the recording: values that cannot be demand, and gaps.
 	Notes []string
 
-	// Doubt is why the values cannot be a demand, and what to do; empty if they may be one.
+	// Doubt says why the values cannot be demand, and what to do. It is empty if they may be demand.
 	Doubt string
-	// Merged rows had the time of another one. FromZero: times are no dates. Assumed: they name no zone, and UTC is assumed.
+	// Merged is the number of rows that had the same time as another row. FromZero: the times are not dates. Assumed: the times have
+	// no time zone, and UTC is assumed.
 	Merged            int
 	FromZero, Assumed bool
 }
 
 // errEmpty says that there is a series and nothing in it.
-var errEmpty = errors.New("it has no values")
+var errEmpty = errors.New("the history has no values")
 
 // Trace says what to read of a trace.
 type Trace struct {
@@ -99,7 +100,7 @@ func (n named) Unwrap() error { return n.error }
 // Judged returns the history with a note about its gaps, and a doubt if it cannot be a demand. The error says that it has no values.
 func Judged(h History) (History, error) {
 	if demand.ShapeOf(h.Values, h.Step) == demand.Counter && !comesBack(h) {
-		h.Doubt = "The values are those of a counter, which never falls, and no demand: read sum(rate(…[2m])) of it."
+		h.Doubt = "The values are from a counter, which only grows, so they are not demand. Use its rate instead: sum(rate(…[2m]))."
 	}
 	gaps := h.Len() - h.Observed()
 	switch {
@@ -131,8 +132,8 @@ func comesBack(h History) bool {
 	return falls >= about*rises
 }
 
-// TooShort says that a history is too short for a verdict, and is empty where it is not. Of a pattern of days a week is the
-// least that shows whether it comes again; what is mostly gaps counts for twice its values.
+// TooShort says that the history is too short for a verdict, and is empty if it is long enough. A week is the shortest history that
+// shows whether a daily pattern repeats. A history that is mostly gaps counts as twice the length of its values.
 func (h History) TooShort() string {
 	const week, tolerance = 7 * 24 * time.Hour, time.Hour // The first samples of a range may be missing.
 	known := func(v float64) bool { return !math.IsNaN(v) }
@@ -144,7 +145,7 @@ func (h History) TooShort() string {
 	if span >= week-tolerance {
 		return ""
 	}
-	return "Too short to judge: " + FormatSpan(span) + ", want a week."
+	return "Too short to judge: the history covers " + FormatSpan(span) + ", and at least a week is needed."
 }
 
 // Describe says what was understood: "load.csv, column requests: 14 days from 2025-10-20 00:00 UTC, every minute, 20,160 values from 12
@@ -160,7 +161,7 @@ func (h History) Describe() string {
 		text += " from " + h.Start.UTC().Format("2006-01-02 15:04") + " UTC"
 	}
 	if h.Assumed {
-		text += " (the times name no zone)"
+		text += " (the times have no time zone)"
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range h.Values {
@@ -176,7 +177,7 @@ func (h History) Describe() string {
 		text += ", " + humanize.Plural(gaps, "gap")
 	}
 	if h.Merged > 0 {
-		text += ", " + humanize.Plural(h.Merged, "row") + " at the time of another"
+		text += ", " + humanize.Plural(h.Merged, "row") + " with the same time as another row"
 	}
 	return text
 }
@@ -205,7 +206,7 @@ func every(step time.Duration) string {
 	return "every " + humanize.Span(step)
 }
 
-// FormatSpan is a duration as people write it: in the largest unit of which it has two or more.
+// FormatSpan formats a duration in the largest unit of which it has at least two.
 func FormatSpan(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -255,7 +256,7 @@ func (r *Range) Read(ctx context.Context, progress func(points int)) (History, e
 	server := prometheus.RedactedURL(r.Prometheus.URL)
 	h := History{Series: got, Source: fmt.Sprintf("%.200s at %s", cmp.Or(r.Name, r.Query), server)}
 	if promexpr.IsAverage(r.Query) {
-		h.Doubt = "The query is an average, which falls when replicas are added, and no demand: write sum in place of avg."
+		h.Doubt = "The query is an average, which falls when replicas are added, so it is not demand. Write sum instead of avg."
 	}
 	var dropped series.Dropped
 	for i, v := range h.Values {
@@ -283,7 +284,7 @@ func (r *Range) explain(ctx context.Context, err error, read time.Duration) erro
 	if !slow && !errors.Is(err, series.ErrTooLarge) {
 		return err // Where nothing is answered at all, or the query is at fault, less of it would not help.
 	}
-	const slower = "%s of %s of history were read, then %w; if the server is slow, read less with a shorter --range " +
-		"or a larger --step (now %s), or wait longer with --query-timeout (now %s)"
+	const slower = "%s of %s of history were read, then the query failed: %w; if the server is slow, read less with a shorter " +
+		"--range or a larger --step (now %s), or wait longer with --query-timeout (now %s)"
 	return fmt.Errorf(slower, FormatSpan(read), FormatSpan(r.Length), err, model.Duration(r.Step), r.Prometheus.Timeout)
 }

@@ -45,7 +45,7 @@ func TestTrace(t *testing.T) {
 	for text, wanted := range map[string]string{
 		content:                           "choose one with --column: a, b",
 		"":                                "load.csv: ",
-		"t,a\n1767571200,\n1767571260,\n": "it has no values",
+		"t,a\n1767571200,\n1767571260,\n": "the history has no values",
 	} {
 		h, err := recorded.Trace{Name: "load.csv"}.Read(strings.NewReader(text))
 		if err == nil {
@@ -63,11 +63,11 @@ func TestTooShort(t *testing.T) {
 		hours, from, every int
 		want               string
 	}{
-		{5, 0, 1, "Too short to judge: 5 hours, want a week."},
+		{5, 0, 1, "Too short to judge: the history covers 5 hours, and at least a week is needed."},
 		{167, 0, 1, ""}, // A sample of the range's first hour may be missing.
-		{336, 331, 1, "Too short to judge: 5 hours, want a week."},
+		{336, 331, 1, "Too short to judge: the history covers 5 hours, and at least a week is needed."},
 		{200, 0, 2, ""},
-		{200, 0, 4, "Too short to judge: 4.17 days, want a week."},
+		{200, 0, 4, "Too short to judge: the history covers 4.17 days, and at least a week is needed."},
 	} {
 		h := recorded.History{Series: forecast.Series{Step: time.Hour}}
 		for i := range c.hours {
@@ -146,7 +146,7 @@ func TestDoubts(t *testing.T) {
 		rises.Values = append(rises.Values, float64(1000+7*i))
 	}
 	got, err := recorded.Judged(rises)
-	if err != nil || !strings.HasPrefix(got.Doubt, "The values are those of a counter") {
+	if err != nil || !strings.HasPrefix(got.Doubt, "The values are from a counter") {
 		t.Errorf("%q, %v", got.Doubt, err)
 	}
 	for name, c := range map[string]struct {

@@ -64,7 +64,7 @@ func (s *Source) UnmarshalYAML(unmarshal func(any) error) error {
 // parse reads the content of a file that lies in a folder. The error lists every problem.
 func parse(content []byte, dir string) ([]Source, error) {
 	if len(content) > maxFile {
-		return nil, fmt.Errorf("the file has more than %d bytes", maxFile)
+		return nil, fmt.Errorf("the file is larger than %d bytes", maxFile)
 	}
 	var f file
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
@@ -73,13 +73,13 @@ func parse(content []byte, dir string) ([]Source, error) {
 		return nil, err //nolint:wrapcheck // It has the lines; the caller names the file.
 	}
 	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("the file has more than one document: keep one list of sources")
+		return nil, errors.New("the file has more than one YAML document: keep a single list of sources")
 	}
 	if len(f.Sources) == 0 {
 		return nil, errors.New("the file has no sources: list at least one under the key sources")
 	}
 	if len(f.Sources) > maxSources {
-		return nil, fmt.Errorf("the file has %d sources, at most %d are allowed", len(f.Sources), maxSources)
+		return nil, fmt.Errorf("the file has %d sources; at most %d are allowed", len(f.Sources), maxSources)
 	}
 	var problems []error
 	names := make(map[string]bool, len(f.Sources))
@@ -89,7 +89,7 @@ func parse(content []byte, dir string) ([]Source, error) {
 			problems = append(problems, fmt.Errorf("source %d (%.64q): %w", i+1, s.Name, err))
 		}
 		if names[s.Name] {
-			problems = append(problems, fmt.Errorf("source %.64q is listed twice: keep one", s.Name))
+			problems = append(problems, fmt.Errorf("source %.64q is listed twice: remove one of them", s.Name))
 		}
 		names[s.Name] = true
 		s.HTTP.SetDirectory(dir)
@@ -102,28 +102,28 @@ func (s *Source) validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(validation.IsDNS1123Label(s.Name)) > 0 {
-		wrong("name: write lower-case letters, digits and hyphens, at most 63")
+		wrong("name: use at most 63 lowercase letters, digits and hyphens")
 	}
 	if len(s.Namespaces) == 0 {
-		wrong("namespaces: list who may use the source, or write [\"*\"] for all")
+		wrong("namespaces: list the namespaces that are allowed to use the source, or write [\"*\"] for all namespaces")
 	}
 	for _, namespace := range s.Namespaces {
 		if namespace != everyNamespace && len(validation.IsDNS1123Label(namespace)) > 0 {
-			wrong("namespaces: %.64q is not the name of a namespace", namespace)
+			wrong("namespaces: %.64q is not a valid name of a namespace", namespace)
 		}
 	}
 	if !model.LegacyValidation.IsValidLabelName(s.TenantLabel) || s.TenantLabel == model.MetricNameLabel {
-		wrong("tenant_label: %.64q is not the name of a label: write for example namespace", s.TenantLabel)
+		wrong("tenant_label: %.64q is not a valid name of a label: write for example namespace", s.TenantLabel)
 	}
 	trust := signal.Trust{Cluster: promexpr.Cluster(s.Cluster), ScrapeInterval: time.Duration(s.ScrapeInterval)}
 	if err := trust.Validate(); err != nil {
 		problems = append(problems, err)
 	}
 	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
-		wrong("url: has a user or a password: write basic_auth with username and password_file")
+		wrong("url: the URL has a user or a password: use basic_auth with username and password_file instead")
 	}
 	for _, field := range inlineSecrets(reflect.ValueOf(s.HTTP)) {
-		wrong("%s: a secret does not belong into this file: mount it and name the file instead", field)
+		wrong("%s: this file must not contain secrets: mount the secret as a file and use that file instead", field)
 	}
 	problems = append(problems, s.clientConfig(time.Second).Validate())
 	return errors.Join(problems...)

@@ -20,7 +20,7 @@ func newMetrics() *metrics {
 	return &metrics{
 		reloadOK: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "forewarm_sources_last_reload_successful",
-			Help: "1 if the newest version of the file of sources is in use; 0 if it has an error.",
+			Help: "1 if the newest version of the sources file is in use, 0 if it has an error.",
 		}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "forewarm_sources_query_duration_seconds",
@@ -29,7 +29,7 @@ func newMetrics() *metrics {
 		}, []string{"source"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "forewarm_sources_query_failures_total",
-			Help: "Queries that a source did not answer, or of which it answered only a part, by source.",
+			Help: "Queries that a source did not answer, or answered only in part, by source.",
 		}, []string{"source"}),
 	}
 }

@@ -91,7 +91,12 @@ func (s *Sources) Run(ctx context.Context, clock run.Clock) error {
 		err := s.Reload()
 		text := fmt.Sprint(err)
 		if err != nil && text != before {
-			s.log.WarnContext(ctx, "the sources stay as they were, retrying", "error", err)
+			s.log.WarnContext(
+				ctx,
+				"cannot use the new sources file; keeping the previous sources and retrying",
+				"error",
+				err,
+			)
 		}
 		before = text
 	}
@@ -107,7 +112,7 @@ func (s *Sources) Reload() error {
 func (s *Sources) reload() error {
 	content, err := readFile(s.config.File)
 	if err != nil {
-		return fmt.Errorf("read the file of sources: %w", err)
+		return fmt.Errorf("read the sources file: %w", err)
 	}
 	before := *s.grants.Load()
 	incomplete := slices.ContainsFunc(before, func(c *client) bool { return c.err != nil })
@@ -116,7 +121,7 @@ func (s *Sources) reload() error {
 	}
 	next, err := before.replace(content, s.config)
 	if err != nil {
-		return fmt.Errorf("file of sources %s: %w", s.config.File, err)
+		return fmt.Errorf("sources file %s: %w", s.config.File, err)
 	}
 	s.logChanges(before, next, content)
 	if !slices.Equal(content, s.content) {
@@ -138,12 +143,12 @@ func (s *Sources) reload() error {
 // logChanges logs a new version of the file, and each problem of a source when it appears.
 func (s *Sources) logChanges(before, after grants, content []byte) {
 	if !slices.Equal(content, s.content) {
-		s.log.Info("read the file of sources", "file", s.config.File, "sources", len(after))
+		s.log.Info("read the sources file", "file", s.config.File, "sources", len(after))
 	}
 	for _, c := range after {
 		old := before.named(c.Name)
 		if c.err != nil && (old == nil || old.err == nil || old.err.Error() != c.err.Error()) {
-			s.log.Warn("a source cannot be asked, retrying", "source", c.Name, "error", c.err)
+			s.log.Warn("a source cannot be queried, retrying", "source", c.Name, "error", c.err)
 		}
 	}
 }
@@ -214,15 +219,20 @@ func (s *Sources) Find(name, namespace string) (Grant, error) {
 		}
 		own = append(own, c.Name)
 	}
-	const ask = "ask the operator, who grants sources in Forewarm's --sources-file"
+	const ask = "ask the operator of Forewarm, who grants sources in the --sources-file"
 	switch {
 	case len(own) > 0:
-		return Grant{}, fmt.Errorf("source %w to namespace %s, which has %s: name one of these, or %s",
+		return Grant{}, fmt.Errorf("source %w to namespace %s, which can use %s: use one of these, or %s",
 			ErrNotGranted, namespace, strings.Join(own, ", "), ask)
 	case name == "":
-		return Grant{}, fmt.Errorf("namespace %s has no source of history: %w any: %s", namespace, ErrNotGranted, ask)
+		return Grant{}, fmt.Errorf("namespace %s has no source of history (%w): %s", namespace, ErrNotGranted, ask)
 	}
-	return Grant{}, fmt.Errorf("source %w to namespace %s, which has none: %s", ErrNotGranted, namespace, ask)
+	return Grant{}, fmt.Errorf(
+		"source %w to namespace %s, which has no source of history: %s",
+		ErrNotGranted,
+		namespace,
+		ask,
+	)
 }
 
 // Revision changes when the grants do.
@@ -299,7 +309,11 @@ func (s *Sources) granted(q refresh.Query) (*client, error) {
 	case c.err != nil:
 		return nil, fmt.Errorf("source %s: %w: %w: ask the operator of Forewarm", c.Name, c.err, series.ErrUnavailable)
 	case c.revision != q.Source.Revision:
-		return nil, fmt.Errorf("source %s was changed, its history is read again: %w", c.Name, series.ErrUnavailable)
+		return nil, fmt.Errorf(
+			"source %s was changed, and its history is being read again: %w",
+			c.Name,
+			series.ErrUnavailable,
+		)
 	}
 	return c, nil
 }

@@ -142,7 +142,7 @@ func TestAnothersSourceIsRefused(t *testing.T) {
 	if existing == nil || missing == nil || existing.Error() != missing.Error() {
 		t.Errorf("a source of another: %v; none: %v; want the same error", existing, missing)
 	}
-	for _, want := range []string{"namespace team-a", "name one of these", "ask the operator"} {
+	for _, want := range []string{"namespace team-a", "use one of these", "ask the operator"} {
 		if existing != nil && !strings.Contains(existing.Error(), want) {
 			t.Errorf("%v does not say %q", existing, want)
 		}

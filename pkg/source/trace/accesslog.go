@@ -57,5 +57,5 @@ func (t *table) skippedNote() []string {
 	if t.skipped == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d lines are no lines of an access log, and are left out", t.skipped)}
+	return []string{fmt.Sprintf("%d lines are not access log lines and are ignored", t.skipped)}
 }

@@ -94,7 +94,7 @@ func onlyOne(rest io.Reader, join string) error {
 		case err != nil:
 			return fmt.Errorf("trace: %w", err)
 		case !bytes.Contains([]byte(" \t\r\n\x00"), next[:]):
-			return fmt.Errorf("trace: something follows the first JSON of the file. If it has several answers, such as pages, join them: "+
+			return fmt.Errorf("trace: more data follows the first JSON value of the file. If the file has several responses, such as pages, join them: "+
 				"%s %s > load.json", join, FileName)
 		}
 	}
@@ -104,7 +104,7 @@ func onlyOne(rest io.Reader, join string) error {
 func openList(list json.RawMessage, from *unpacked) (*table, error) {
 	var all []object
 	if err := json.Unmarshal(list, &all); err != nil {
-		return nil, fmt.Errorf("trace: the JSON is no list of objects: %w", err)
+		return nil, fmt.Errorf("trace: the JSON is not a list of objects: %w", err)
 	}
 	if len(all) == 0 || all[0].has("values") || bytes.HasPrefix(all[0]["value"], []byte("[")) {
 		return openSeries(all, from)
@@ -139,33 +139,35 @@ func openAnswer(whole json.RawMessage, from *unpacked) (*table, error) {
 	}
 	switch err := json.Unmarshal(whole, &answer); {
 	case err != nil:
-		return nil, fmt.Errorf("trace: the JSON is no answer of a Prometheus: %w: %s", err, wantAnswer)
+		return nil, fmt.Errorf("trace: the JSON is not a Prometheus response: %w: %s", err, wantAnswer)
 	case answer.Error != "":
-		return nil, fmt.Errorf("trace: the Prometheus answered with an error: %.200q", answer.Error)
+		return nil, fmt.Errorf("trace: the file has an error response of Prometheus: %.200q", answer.Error)
 	case answer.IsPartial:
-		return nil, errors.New("trace: the answer is partial (isPartial): a part of the demand is missing; query " +
-			"again when all of the store is up")
+		return nil, errors.New(
+			"trace: the response is partial (isPartial), so part of the demand is missing; run the query " +
+				"again when all storage nodes are up",
+		)
 	}
 	for _, w := range answer.Warnings {
 		if !strings.HasPrefix(w, "PromQL ") { // Those are about the query.
-			return nil, fmt.Errorf("trace: the answer may be incomplete (%.200s): check the stores behind the "+
-				"server, and query again", printable.Line(w))
+			return nil, fmt.Errorf("trace: the response may be incomplete (%.200s): check the stores behind the "+
+				"server, and run the query again", printable.Line(w))
 		}
 	}
 	return openSeries(answer.Data.Result, from)
 }
 
-const wantAnswer = "want the answer to /api/v1/query_range with one series, as of sum(…)"
+const wantAnswer = "expected the response of /api/v1/query_range with one series, such as the result of sum(…)"
 
 // openSeries reads the values of the one series of a result. They are read one after the other: what is hostile ends at the limit of
 // rows.
 func openSeries(result []object, from *unpacked) (*table, error) {
 	if len(result) != 1 {
-		return nil, fmt.Errorf("trace: the answer has %d series, %s", len(result), wantAnswer)
+		return nil, fmt.Errorf("trace: the response has %d series; %s", len(result), wantAnswer)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(result[0]["values"]))
 	if begin, err := decoder.Token(); err != nil || begin != json.Delim('[') {
-		return nil, fmt.Errorf("trace: the series has no list of values, %s", wantAnswer)
+		return nil, fmt.Errorf("trace: the series has no list of values; %s", wantAnswer)
 	}
 	line := 0
 	return newAnswer(from, answerColumn, func() (int, []string, error) {
@@ -175,7 +177,7 @@ func openSeries(result []object, from *unpacked) (*table, error) {
 		}
 		var pair [2]json.RawMessage
 		if err := decoder.Decode(&pair); err != nil || pair[1] == nil {
-			return line, nil, fmt.Errorf("sample %d is no pair of a time and a value", line)
+			return line, nil, fmt.Errorf("sample %d is not a pair of a time and a value", line)
 		}
 		return line, []string{string(pair[0]), unquoted(pair[1])}, nil
 	}), nil
@@ -235,14 +237,18 @@ func openExport(first json.RawMessage, decoder *json.Decoder, from *unpacked) (*
 	for next := first; ; {
 		var b block
 		if err := json.Unmarshal(next, &b); err != nil {
-			return nil, fmt.Errorf("trace: the JSON is no export of VictoriaMetrics: %w", err)
+			return nil, fmt.Errorf("trace: the JSON is not an export of VictoriaMetrics: %w", err)
 		}
 		if metric == nil {
 			metric = b.Metric
 		}
 		if !bytes.Equal(metric, b.Metric) {
-			return nil, fmt.Errorf("trace: the export has several series, %.100s and %.100s: export one, as with "+
-				"a match[] of all its labels, or query sum(…)", metric, b.Metric)
+			return nil, fmt.Errorf(
+				"trace: the export has several series, such as %.100s and %.100s: export a single series "+
+					"with a match[] that has all its labels, or query sum(…)",
+				metric,
+				b.Metric,
+			)
 		}
 		all.times, all.values = append(all.times, b.Timestamps...), append(all.values, b.Values...)
 		if !decoder.More() {
@@ -265,14 +271,14 @@ func openMetricData(whole object, from *unpacked) (*table, error) {
 	}
 	switch {
 	case whole.has("NextToken"):
-		return nil, errors.New("trace: CloudWatch's answer is partial (NextToken): ask for the rest, too")
+		return nil, errors.New("trace: CloudWatch's response is partial (NextToken): get the rest, too")
 	case len(results) == 0:
-		return nil, errors.New("trace: CloudWatch's answer has no metric: check the query and its time range")
+		return nil, errors.New("trace: CloudWatch's response has no metric: check the query and its time range")
 	case len(results) != 1:
-		return nil, fmt.Errorf("trace: CloudWatch's answer has %d metrics, want one: "+
-			"take the first with jq '{MetricDataResults: [.MetricDataResults[0]]}' %s > load.json", len(results), FileName)
+		return nil, fmt.Errorf("trace: CloudWatch's response has %d metrics; expected one: "+
+			"extract the first with jq '{MetricDataResults: [.MetricDataResults[0]]}' %s > load.json", len(results), FileName)
 	case results[0].StatusCode == "PartialData":
-		return nil, errors.New("trace: CloudWatch's answer is partial (PartialData): ask for the rest, too")
+		return nil, errors.New("trace: CloudWatch's response is partial (PartialData): get the rest, too")
 	}
 	p := pairs{results[0].Timestamps, results[0].Values}
 	return p.table(from, columnName(results[0].Label))
@@ -292,14 +298,20 @@ func openDatapoints(whole object, from *unpacked) (*table, error) {
 				continue
 			}
 			if statistic != "" {
-				return nil, fmt.Errorf("trace: CloudWatch's answer has %s and %s, want one of --statistics",
-					statistic, name)
+				return nil, fmt.Errorf(
+					"trace: CloudWatch's response has both %s and %s; use only one value for --statistics",
+					statistic,
+					name,
+				)
 			}
 			statistic = name
 		}
 		if statistic == "" || !point.has("Timestamp", statistic) {
-			return nil, fmt.Errorf("trace: datapoint %d of CloudWatch's answer has no Timestamp with a statistic "+
-				"such as Sum", i+1)
+			return nil, fmt.Errorf(
+				"trace: datapoint %d of CloudWatch's response does not have a Timestamp and a statistic "+
+					"such as Sum",
+				i+1,
+			)
 		}
 		p.times, p.values = append(p.times, point["Timestamp"]), append(p.values, point[statistic])
 	}
@@ -338,8 +350,8 @@ func openObjects(first json.RawMessage, rest *bufio.Scanner, from *unpacked) (*t
 		}
 	}
 	if len(names) < 2 {
-		return nil, fmt.Errorf("trace: the JSON begins with %.60q: want the answer of a Prometheus, "+
-			"VictoriaMetrics or CloudWatch, or a line with an object for each row, with a time and a value",
+		return nil, fmt.Errorf("trace: the JSON begins with %.60q; expected a response of Prometheus, "+
+			"VictoriaMetrics or CloudWatch, or one JSON object per line, each with a time and a value",
 			first)
 	}
 	line := 0
@@ -380,7 +392,7 @@ func members(text []byte, wanted []string) (names, texts []string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if begin, err := decoder.Token(); err != nil || begin != json.Delim('{') {
-		return nil, nil, fmt.Errorf("%.40q is no JSON object; if objects go over several lines, write each on its own: "+
+		return nil, nil, fmt.Errorf("%.40q is not a JSON object; if an object spans several lines, write each object on one line: "+
 			"jq -c . %s > load.jsonl", text, FileName)
 	}
 	texts = make([]string, len(wanted))
@@ -408,7 +420,7 @@ func members(text []byte, wanted []string) (names, texts []string, err error) {
 		return nil, nil, fmt.Errorf("%.40q is cut off: remove the line", text)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, nil, fmt.Errorf("more follows the object on its line: write each object on a line of its own: jq -c . %s > load.jsonl",
+		return nil, nil, fmt.Errorf("more data follows the object on its line: write each object on its own line: jq -c . %s > load.jsonl",
 			FileName)
 	}
 	return names, texts, nil

@@ -55,7 +55,7 @@ func (c *clock) read(text string) (int64, error) {
 		return 0, fmt.Errorf(order, clip(text), FileName)
 	}
 	if !ok {
-		return 0, fmt.Errorf("time %q: want a date and a time such as 2026-01-02 15:04:05, RFC 3339 such as "+
+		return 0, fmt.Errorf("time %q: expected a date and a time such as 2026-01-02 15:04:05, RFC 3339 such as "+
 			"2026-01-02T15:04:05Z, or seconds since 1970", clip(text))
 	}
 	return c.date(text, wall, zoned)
@@ -64,7 +64,7 @@ func (c *clock) read(text string) (int64, error) {
 // date is the time that a clock shows.
 func (c *clock) date(text string, wall time.Time, zoned bool) (int64, error) {
 	if wall.Year() < firstYear || wall.Year() > lastYear {
-		return 0, fmt.Errorf("time %q: want a year from %d to %d", clip(text), firstYear, lastYear)
+		return 0, fmt.Errorf("time %q: expected a year from %d to %d", clip(text), firstYear, lastYear)
 	}
 	if zoned {
 		return wall.UnixMilli(), nil
@@ -105,12 +105,12 @@ func (c *clock) number(text string, n float64) (int64, error) {
 	if c.digits != "" {
 		wall, err := time.Parse(c.digits, text)
 		if err != nil {
-			return 0, fmt.Errorf("time %s: want a date of digits, as the first one", clip(text))
+			return 0, fmt.Errorf("time %s: expected a date written as digits, like the first time", clip(text))
 		}
 		return c.date(text, wall, false)
 	}
 	if n < 0 {
-		return 0, fmt.Errorf("time %s: want 0 or more", clip(text))
+		return 0, fmt.Errorf("time %s: expected 0 or more", clip(text))
 	}
 	if first {
 		if !given {
@@ -126,11 +126,17 @@ func (c *clock) number(text string, n float64) (int64, error) {
 	if at := time.UnixMilli(int64(min(ms, 1e17))).
 		UTC(); !c.fromZero &&
 		(at.Year() < firstYear || at.Year() > lastYear) {
-		return 0, fmt.Errorf("time %s: as %s since 1970 it is in the year %d, want one from %d to %d", clip(text),
-			unitName(c.unit), at.Year(), firstYear, lastYear)
+		return 0, fmt.Errorf(
+			"time %s: read as %s since 1970, it is in the year %d; expected a year from %d to %d",
+			clip(text),
+			unitName(c.unit),
+			at.Year(),
+			firstYear,
+			lastYear,
+		)
 	}
 	if ms > float64(time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()) && c.fromZero {
-		return 0, fmt.Errorf("time %s: more than 100 years from 0", clip(text))
+		return 0, fmt.Errorf("time %s: expected at most 100 years from 0", clip(text))
 	}
 	return int64(math.Round(ms)), nil
 }
@@ -331,8 +337,12 @@ func (c *clock) inZone(wall time.Time, text string) (int64, error) {
 		}
 	}
 	if at.IsZero() {
-		return 0, fmt.Errorf("time %q: no clock shows it in %s, where the hour is skipped: name the zone of the times "+
-			"with --time-zone", clip(text), zone)
+		return 0, fmt.Errorf(
+			"time %q: this time does not exist in the time zone %s, because the clock skips that hour: set "+
+				"the right time zone with --time-zone",
+			clip(text),
+			zone,
+		)
 	}
 	return at.UnixMilli(), nil
 }

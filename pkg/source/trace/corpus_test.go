@@ -101,7 +101,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 				"web-1  | 10.0.0.1 - - [20/Oct/2025:00:01:01 +0000] \"GET / HTTP/1.1\" 200 5\n",
 			trace.Options{Count: time.Minute}, "", "2025-10-20T00:00:00Z 1m0s [1 1]",
 		},
-		{"two pages", page(0, 1) + page(2, 3), none, "", "!join them: jq -s '.[0].data.result[0].values"},
+		{"two pages", page(0, 1) + page(2, 3), none, "", "!such as pages, join them: jq -s '.[0].data.result[0].values"},
 		{"two pages of CloudWatch", `{"Datapoints":[]}` + "\n" + `{"Datapoints":[]}`, none, "", "!jq -s '{Datapoints: map(.Datapoints) | add}'"},
 		{"two lists", "[1]\n[2]", none, "", "!jq -s add"},
 		{"an object that is cut off", `{"ts": "2025-10-20T00:00:00Z", "n": 11}` + "\n" + `{"ts": "2025-10-20T00:01:00Z", "n": 1`, none, "", "!is cut off"},
@@ -110,7 +110,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{"a member that comes later", `{"ts": "2025-10-20T00:00:00Z"}` + "\n" + `{"ts": "2025-10-20T00:01:00Z", "n": 2}`, none, "", "2025-10-20T00:00:00Z 1m0s [NaN 2]"},
 		{"logs with a status", `{"ts": "2025-10-20T00:00:00Z", "status": 200}` + "\n" + `{"ts": "2025-10-20T00:01:00Z", "status": 500}`, none, "", "2025-10-20T00:00:00Z 1m0s [200 500]"},
 		{"a list with value", `[{"timestamp":"2025-10-20T00:00:00Z","value":69},{"timestamp":"2025-10-20T00:01:00Z","value":70}]`, none, "", "2025-10-20T00:00:00Z 1m0s [69 70]"},
-		{"no header", "DATAPOINTS\t69.0\t2025-10-20T00:00:00Z\nDATAPOINTS\t70.0\t2025-10-20T00:05:00Z\n", none, "", "!line 1 has the time 2025-10-20T00:00:00Z, want a header"},
+		{"no header", "DATAPOINTS\t69.0\t2025-10-20T00:00:00Z\nDATAPOINTS\t70.0\t2025-10-20T00:05:00Z\n", none, "", "!line 1 has the time 2025-10-20T00:00:00Z; expected a header"},
 		{"German thousands between commas", "t,n\n20.10.2025 00:00,954\n20.10.2025 00:01,1.011\n20.10.2025 00:02,987\n", none, "", "!--decimal"},
 		{"three decimals between commas", "t,n\n2025-10-20 00:00,954.125\n2025-10-20 00:01,1.011\n", none, "", "2025-10-20T00:00:00Z 1m0s [954.125 1.011]"},
 		{"Swiss thousands", "t;n;errors\n2025-10-20 00:00;1'207;0\n2025-10-20 00:01;954;2\n", none, "n", "2025-10-20T00:00:00Z 1m0s [1207 954]"},
@@ -124,15 +124,15 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{"ticks", "time,n\n638965152000000000,1\n638965152600000000,2\n", none, "", "!ticks of .NET"},
 		{"rounded seconds", "time,n\n1.76092E+09,1\n1.76092E+09,2\n", none, "", "!a spreadsheet has rounded it"},
 		{"a spreadsheet's days, as said", "time,n\n45950,1\n45951,2\n", trace.Options{TimeUnit: "d"}, "", "2025-10-20T00:00:00Z 24h0m0s [1 2]"},
-		{"a zone without an offset", "t,n\n2025-10-20T00:00:00[Europe/Berlin],1\n2025-10-20T00:01:00[Europe/Berlin],2\n", none, "", "!want a date"},
-		{"a Finnish month", "t,n\n20 marras 2025 00:00,1\n20 marras 2025 00:01,2\n", none, "", "!want a date"},
+		{"a zone without an offset", "t,n\n2025-10-20T00:00:00[Europe/Berlin],1\n2025-10-20T00:01:00[Europe/Berlin],2\n", none, "", "!expected a date"},
+		{"a Finnish month", "t,n\n20 marras 2025 00:00,1\n20 marras 2025 00:01,2\n", none, "", "!expected a date"},
 		{"the wrong decimal sign", "t;n\n2025-10-20 00:00;69.5\n2025-10-20 00:01;70\n", trace.Options{Decimal: ","}, "", "!groups of three digits"},
 		{"Indian thousands", "t;n\n2025-10-20 00:00;1,79,069\n2025-10-20 00:01;70\n", trace.Options{Decimal: "."}, "", "2025-10-20T00:00:00Z 1m0s [179069 70]"},
-		{"several hosts", hosts(30), none, "", "!if these are several series, add them up with --sum 1m"},
-		{"the newest first", reversed(plain), none, "", "!--resample 1m sorts"},
+		{"several hosts", hosts(30), none, "", "!if the file has several series, add them up with --sum 1m"},
+		{"the newest first", reversed(plain), none, "", "!to sort the rows and to take the mean of rows with the same time, add --resample 1m"},
 		{"the newest first, resampled", reversed(plain), trace.Options{Resample: time.Minute}, "", all},
 		{"days and hours apart", "Date,Time,Requests\n2025-10-20,00:05:00,60\n2025-10-20,00:10:00,61\n", none, "", "!Date has days, and Time the time of the day: write both in one column: sed"},
-		{"no real time first", "t,n\n0,1\n1760918400,2\n1760918460,3\n", none, "", "!they begin at 0 and reach the year 2025"},
+		{"no real time first", "t,n\n0,1\n1760918400,2\n1760918460,3\n", none, "", "!they start at 0 and go up to the year 2025"},
 		{"a day first", "t,n\n20/10/2025 00:00,1\n", none, "", "!\\3-\\2-\\1 where the day does"},
 		{"negative in German", "t;n\n2025-10-20 00:00;-1,5\n2025-10-20 00:01;2\n", none, "", "!sed -E 's/; *\"?-[0-9.eE+,-]+"},
 		{"a total at the end", "t,n\n2025-10-20 00:00,1\n2025-10-20 00:01,2\nTotal\n", none, "", "!if this is a total or a comment, remove the line"},
@@ -161,11 +161,11 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{"microseconds", "t,n\n1760918400000000,1\n1760918460000000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
 		{"nanoseconds", "t,n\n1760918400000000000,1\n1760918460000000000,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
 		{"which day is which", "t,n\n10/11/2025 00:00,1\n10/11/2025 00:01,2\n", none, "", "!slashes and dashes do not say which is the day"},
-		{"a year of another unit", "t,n\n17609184000,1\n17609184600,2\n", none, "", "!it is in the year 2528, want one from 1990 to 2100"},
+		{"a year of another unit", "t,n\n17609184000,1\n17609184600,2\n", none, "", "!it is in the year 2528; expected a year from 1990 to 2100"},
 		{"a spreadsheet's days", "time,n\n45950.000000,1\n45950.000694,2\n45950.001389,3\n", none, "", "!format the column as yyyy-mm-dd hh:mm:ss"},
 		{"pandas", ",timestamp,requests\n0,2025-10-20 00:00:00,1\n1,2025-10-20 00:01:00,2\n", none, "", "2025-10-20T00:00:00Z 1m0s [1 2]"},
-		{"an index", "id,requests\n0,1\n1,2\n2,3\n", none, "", "!count rows: name the column of the times with --time-column"},
-		{"an index by another name", "sample,requests\n1,1\n2,2\n3,3\n", none, "", "!count rows: name the column"},
+		{"an index", "id,requests\n0,1\n1,2\n2,3\n", none, "", "!which look like row numbers: set the column that has the times with --time-column"},
+		{"an index by another name", "sample,requests\n1,1\n2,2\n3,3\n", none, "", "!which look like row numbers: set the column"},
 		{"minutes that are counted", "minute,requests\n0,1\n1,2\n", none, "", "!if these are minutes, add --time-unit m"},
 		{"minutes that are counted, said", "minute,requests\n0,1\n1,2\n", trace.Options{TimeUnit: "m"}, "", "1970-01-01T00:00:00Z 1m0s [1 2]"},
 		{"seconds from 0", "t,requests\n0,1\n30,2\n", none, "", "1970-01-01T00:00:00Z 30s [1 2]"},
@@ -173,7 +173,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{"a count and a mean", "time,n,mean\n2025-10-20 00:00,5,0.2\n2025-10-20 00:01,6,0.3\n", none, "", "!choose one with --column: n, mean"},
 		{
 			"two series", "group,time,value\na,2025-10-20 00:00,1\nb,2025-10-20 00:00,5\na,2025-10-20 00:01,2\nb,2025-10-20 00:01,6\n" +
-				"a,2025-10-20 00:02,2\nb,2025-10-20 00:02,6\n", none, "", "!or for each of several series",
+				"a,2025-10-20 00:02,2\nb,2025-10-20 00:02,6\n", none, "", "!or rows of several series",
 		},
 		{
 			"two series, added up", "group,time,value\na,2025-10-20 00:00,1\nb,2025-10-20 00:00,5\na,2025-10-20 00:01,2\nb,2025-10-20 00:01,6\n",
@@ -191,7 +191,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		},
 		{
 			"a German spreadsheet", "Zeit;Anfragen\n2025-10-20 00:00;987\n2025-10-20 00:01;1.012\n", none, "",
-			"!of thousands, or of decimals: say what separates decimals with --decimal , or --decimal .",
+			"!may separate thousands or decimals: set the decimal separator with --decimal , or --decimal .",
 		},
 		{
 			"a German spreadsheet, said", "Zeit;Anfragen\n2025-10-20 00:00;987\n2025-10-20 00:01;1.012,5\n",
@@ -207,7 +207,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{"zstd", inZstd(t, plain), none, "", all},
 		{"xz", "\xfd7zXZ\x00rest", none, "", "!unpack it with xz -dc FILE > load.csv"},
 		{"bzip2", "BZh91AY", none, "", "!bzip2 -dc FILE > load.csv"},
-		{"zip", "PK\x03\x04rest", none, "", "!as a spreadsheet is (save that as CSV)"},
+		{"zip", "PK\x03\x04rest", none, "", "!or a spreadsheet (save a spreadsheet as CSV)"},
 		{"InfluxDB", "#group,false,false\n#datatype,string,long\n", none, "", "!grep -v '^#' FILE > load.csv"},
 		{"promtool tsdb dump", "{__name__=\"requests\"} 475.5 1760918400000\n", none, "", "!awk "},
 		{"a dump in OpenMetrics", "# TYPE requests gauge\nrequests{job=\"x\"} 475.5 1760918400\n", none, "", "!awk "},
@@ -277,7 +277,7 @@ const events = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.680
 func TestEvents(t *testing.T) {
 	for _, column := range []string{"", "ContextTokens"} {
 		if _, err := new(trace.Options).ReadColumn(strings.NewReader(events), column); err == nil ||
-			!strings.Contains(err.Error(), "a row for each event") || !strings.Contains(err.Error(), "--count 1m") {
+			!strings.Contains(err.Error(), "one row for each event") || !strings.Contains(err.Error(), "--count 1m") {
 			t.Errorf("%q: %v", column, err)
 		}
 	}
@@ -309,12 +309,12 @@ func TestAccessLogs(t *testing.T) {
 10.0.0.1 - - [20/Oct/2025:02:02:00 +0200] "GET \"a\" HTTP/1.1" 499 - "-" "x"
 `
 	if _, err := new(trace.Options).ReadColumn(strings.NewReader(log), ""); err == nil ||
-		!strings.Contains(err.Error(), "a row for each event") {
+		!strings.Contains(err.Error(), "one row for each event") {
 		t.Error(err)
 	}
 	got, err := (&trace.Options{Count: time.Minute}).ReadColumn(strings.NewReader(log), "")
 	if err != nil || fmt.Sprint(got.Values) != "[2 0 1]" ||
-		!strings.Contains(strings.Join(got.Notes, "\n"), "1 lines are no lines of an access log") {
+		!strings.Contains(strings.Join(got.Notes, "\n"), "1 lines are not access log lines") {
 		t.Errorf("%v, %q, %v", got.Values, got.Notes, err)
 	}
 	got, err = (&trace.Options{Sum: time.Minute}).ReadColumn(strings.NewReader(log), "bytes")
@@ -341,7 +341,7 @@ func TestMergedRowsAreTold(t *testing.T) {
 	}
 	_, err := new(trace.Options).ReadColumn(strings.NewReader(text.String()), "value")
 	if err == nil ||
-		!strings.Contains(err.Error(), "line 39: its time is that of line 38; --resample 5m sorts the rows") {
+		!strings.Contains(err.Error(), "line 39: its time equals the time of line 38; to sort the rows") {
 		t.Error(err)
 	}
 	got, err := (&trace.Options{Resample: 5 * time.Minute}).ReadColumn(strings.NewReader(text.String()), "value")
@@ -364,7 +364,7 @@ func TestAChangedStepIsNoted(t *testing.T) {
 	}
 	got, err := new(trace.Options).ReadColumn(strings.NewReader(text.String()), "value")
 	if err != nil || got.Step != time.Minute || len(got.Notes) != 1 ||
-		!strings.Contains(got.Notes[0], "the step changes: at line 53 it is 5m") {
+		!strings.Contains(got.Notes[0], "the step changes: it is 5m at line 53") {
 		t.Errorf("%s, %q, %v", got.Step, got.Notes, err)
 	}
 }

@@ -71,18 +71,28 @@ func (n *numbers) parse(text string) (float64, error) {
 		return 0, fmt.Errorf("value %s: too large for demand, which is at most %.0e; use a larger unit",
 			clip(text), series.MaxSample)
 	case err != nil && grouped.MatchString(number):
-		return 0, fmt.Errorf("value %q: its comma or point may be of decimals or of thousands: %s", clip(text),
+		return 0, fmt.Errorf("value %q: the comma or point may separate decimals or thousands: %s", clip(text),
 			sayDecimal)
 	case err != nil:
-		return 0, fmt.Errorf("value %q: want a number, or nothing for a gap; Grafana leaves units out where Formatted "+
-			"data is off (Inspect, Data, Data options)", clip(text))
+		return 0, fmt.Errorf(
+			"value %q: expected a number, or nothing for a gap; in Grafana, turn off Formatted data to "+
+				"export numbers without units (Inspect, Data, Data options)",
+			clip(text),
+		)
 	case math.IsInf(v, 0):
-		return 0, fmt.Errorf("value %s: want a finite number, or nothing for a gap", clip(text))
+		return 0, fmt.Errorf("value %s: expected a finite number, or nothing for a gap", clip(text))
 	case v < 0:
-		return 0, fmt.Errorf("value %s: demand cannot be negative; if it stands for none, make it a gap: %s",
-			clip(text), n.withoutNegative())
+		return 0, fmt.Errorf(
+			"value %s: demand cannot be negative; if the value means that nothing is known, make it a gap: %s",
+			clip(text),
+			n.withoutNegative(),
+		)
 	case n.known && unit != n.unit:
-		return 0, fmt.Errorf("value %q: want the unit of the first value, %q, for all", clip(text), n.unit)
+		return 0, fmt.Errorf(
+			"value %q: all values must have the same unit, and the unit of the first value is %q",
+			clip(text),
+			n.unit,
+		)
 	}
 	n.unit, n.known = unit, true
 	return v, nil
@@ -100,7 +110,7 @@ func (n *numbers) withoutNegative() string {
 	return fmt.Sprintf(`sed -E 's/%[1]c *"?-[%[2]s-]+"?/%[1]c/g' %[3]s > load.csv`, n.separator, digits, FileName)
 }
 
-const sayDecimal = "say what separates decimals with --decimal , or --decimal ."
+const sayDecimal = "set the decimal separator with --decimal , or --decimal ."
 
 // grouped is a number with points, commas, apostrophes or spaces that may be of thousands.
 var grouped = regexp.MustCompile(`^\d+([.,' ]\d+)+$`)
@@ -163,7 +173,7 @@ func (n *numbers) ambiguous() error {
 	if n.grouped == "" || n.decimals || n.separator == ',' && (n.whole == 0 || n.whole >= thousand) {
 		return nil
 	}
-	return fmt.Errorf("every point has three digits after it, as in %s: it may be of thousands, or of decimals: %s",
+	return fmt.Errorf("every point is followed by three digits, as in %s, so it may separate thousands or decimals: %s",
 		n.grouped, sayDecimal)
 }
 

@@ -27,7 +27,7 @@ func TestReadWithOptions(t *testing.T) {
 		}
 		return forecast.Series{Start: start.UTC(), Step: step, Values: values}
 	}
-	const moved = " samples were moved to steps of 1m: each value is the mean of the samples nearest to it"
+	const moved = " samples were moved to steps of 1m; each value is the mean of the samples that are closest to it"
 	for _, c := range []struct {
 		name, text string
 		options    trace.Options
@@ -42,7 +42,7 @@ func TestReadWithOptions(t *testing.T) {
 		{
 			"no zone", "t,value\n2025-10-20 00:00,1\n2025-10-20 00:01,2\n",
 			trace.Options{},
-			from("2025-10-20T00:00:00Z", time.Minute, 1, 2), "times have no time zone and are read as UTC: name another with --time-zone",
+			from("2025-10-20T00:00:00Z", time.Minute, 1, 2), "times have no time zone and are read as UTC; set another time zone with --time-zone",
 		},
 		{
 			"a unit", "t,value\n0,\n1,12 req/s\n2,3 req/s\n",
@@ -90,18 +90,18 @@ func TestReadWithOptions(t *testing.T) {
 		options    trace.Options
 	}{
 		{
-			"t,value\n2026-03-29 01:30,1\n2026-03-29 02:30,2\n", "line 3, column 1: time \"2026-03-29 02:30\": no clock shows it in Europe/Berlin",
+			"t,value\n2026-03-29 01:30,1\n2026-03-29 02:30,2\n", "line 3, column 1: time \"2026-03-29 02:30\": this time does not exist in the time zone Europe/Berlin",
 			trace.Options{Zone: berlin},
 		},
-		{"t,value\n0,1\n60,2\n", "--resample 10s is finer than the file, set --resample 1m", trace.Options{Resample: 10 * time.Second}},
-		{"t,value\n0,1\n60,2\n", "--resample 1h leaves 1 value", trace.Options{Resample: time.Hour}},
-		{`{"data":{"result":[{"values":[[0,"1"]]},{"values":[[0,"1"]]}]}}`, "the answer has 2 series, want the answer to /api/v1/query_range with one series, as of sum(…)", trace.Options{}},
-		{`{"data":{"result":[]}}`, "the answer has 0 series", trace.Options{}},
+		{"t,value\n0,1\n60,2\n", "--resample 10s is shorter than the step of the file: set --resample 1m", trace.Options{Resample: 10 * time.Second}},
+		{"t,value\n0,1\n60,2\n", "--resample 1h leaves only 1 value", trace.Options{Resample: time.Hour}},
+		{`{"data":{"result":[{"values":[[0,"1"]]},{"values":[[0,"1"]]}]}}`, "the response has 2 series; expected the response of /api/v1/query_range with one series, such as the result of sum(…)", trace.Options{}},
+		{`{"data":{"result":[]}}`, "the response has 0 series", trace.Options{}},
 		{`{"data":{"result":[{"value":[0,"1"]}]}}`, "the series has no list of values", trace.Options{}},
-		{`{"status":"error","error":"parse error"}`, `the Prometheus answered with an error: "parse error"`, trace.Options{}},
-		{`{"panels":[]}`, "want the answer of a Prometheus, VictoriaMetrics or CloudWatch", trace.Options{}},
+		{`{"status":"error","error":"parse error"}`, `the file has an error response of Prometheus: "parse error"`, trace.Options{}},
+		{`{"panels":[]}`, "expected a response of Prometheus, VictoriaMetrics or CloudWatch", trace.Options{}},
 		{`[{"values":[[0,"1"],[60,"many"]]}]`, `sample 2, column value: value "many"`, trace.Options{}},
-		{`[{"values":[[0,"1"],7]}]`, "sample 2 is no pair", trace.Options{}},
+		{`[{"values":[[0,"1"],7]}]`, "sample 2 is not a pair", trace.Options{}},
 		{"{} =>\n1 @[0]\n", "add -o json", trace.Options{}},
 	} {
 		if _, err := c.options.ReadColumn(strings.NewReader(c.text), "value"); err == nil ||

@@ -39,21 +39,22 @@ const (
 // FileName stands in errors for the name of the file, in commands to type.
 const FileName = "FILE"
 
-// Options are what a file does not tell of itself.
+// Options describe what the file itself does not say.
 type Options struct {
-	// Zone is that of times without one; nil is UTC, which is noted then.
+	// Zone is the time zone of times without one. Nil means UTC, and a note says so.
 	Zone *time.Location
-	// TimeColumn has the times; empty for the first, or for the only one that has dates.
+	// TimeColumn is the column with the times. Empty means the first column, or the only column that has dates.
 	TimeColumn string
-	// TimeUnit is that of times that are numbers: one of TimeUnits; empty for the one that their size suggests.
+	// TimeUnit is the unit of times that are numbers, one of TimeUnits. Empty means the unit that their size suggests.
 	TimeUnit string
-	// Decimal separates decimals in values, "." or ","; the other one separates thousands. Empty where that is to be seen.
+	// Decimal is the decimal separator of values, "." or ",". The other character separates thousands. Empty means that the file
+	// shows which it is.
 	Decimal string
-	// Resample is the step of the grid, of which each value is the mean of the samples nearest to it. 0 is the file's own
-	// step, off which no sample may lie.
+	// Resample is the step of the grid. Each value of the grid is the mean of the samples that are closest to it. 0 means the file's
+	// own step, and then every sample must be on the grid.
 	Resample time.Duration
-	// Count and Sum are steps, too, of files with a row for each event: each value is the number of rows in the step, or the sum of
-	// their values. At most one of the three is set.
+	// Count and Sum are also steps, for files with one row for each event. Each value of the grid is the number of rows in the step,
+	// or the sum of their values. At most one of Resample, Count and Sum is set.
 	Count, Sum time.Duration
 }
 
@@ -66,9 +67,9 @@ type Trace struct {
 
 	// Column is the name of the column that was read; empty if rows were counted.
 	Column string
-	// Merged rows have the time of another one.
+	// Merged is the number of rows that have the same time as another row.
 	Merged int
-	// FromZero: the times are no dates, they count from 0. Assumed: they name no zone, and UTC is assumed.
+	// FromZero: the times are not dates, but count from 0. Assumed: the times have no time zone, and UTC is assumed.
 	FromZero, Assumed bool
 	// Notes are sentences about what was assumed and changed.
 	Notes []string
@@ -178,16 +179,18 @@ func (t *table) find(column string, counts bool) (int, error) {
 		return 0, t.eventsError()
 	}
 	if len(numeric)+len(similar) != 1 {
-		return 0, fmt.Errorf("trace: the file has several value columns, choose one with --column: %.400s", all)
+		return 0, fmt.Errorf("trace: the file has several value columns; choose one with --column: %.400s", all)
 	}
 	return slices.Concat(numeric, similar)[0], nil
 }
 
 // eventsError says what to do with a row for each event.
 func (t *table) eventsError() error {
-	return fmt.Errorf("trace: this looks like a row for each event, or for each of several series: count them with "+
-		"--count 1m, or add up a column with --sum 1m --column NAME, one of %.400s",
-		printable.Line(strings.Join(t.values(), ", ")))
+	return fmt.Errorf(
+		"trace: the file seems to have one row for each event, or rows of several series: count the rows with "+
+			"--count 1m, or add up a column with --sum 1m --column NAME; the columns are %.400s",
+		printable.Line(strings.Join(t.values(), ", ")),
+	)
 }
 
 // values are the names of the columns but that of the time.

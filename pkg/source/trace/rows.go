@@ -102,8 +102,8 @@ func (o *Options) openForm(buffered *bufio.Reader, begins []byte, from *unpacked
 	}
 	t, err := openCSV(buffered, begins, from)
 	if err == nil && len(t.names) == 1 && o.Count == 0 {
-		return nil, fmt.Errorf("trace: line 1 has 1 columns, want a time and 1 to %d values, separated by commas, "+
-			"semicolons or tabs; times alone are counted with --count 1m", maxColumns-1)
+		return nil, fmt.Errorf("trace: line 1 has 1 column; expected a time and 1 to %d values, separated by commas, "+
+			"semicolons or tabs; to count rows that have only a time, use --count 1m", maxColumns-1)
 	}
 	return t, err
 }
@@ -117,7 +117,7 @@ func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, err
 		discard(buffered, begins, len(mark)+1)
 	}
 	if !slices.Contains([]rune{',', ';', '\t'}, separator) {
-		return nil, fmt.Errorf("trace: line 1 says sep=%c, want columns separated by commas, semicolons or tabs",
+		return nil, fmt.Errorf("trace: line 1 says sep=%c; expected columns separated by commas, semicolons or tabs",
 			separator)
 	}
 	rows := csv.NewReader(buffered)
@@ -126,13 +126,13 @@ func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, err
 	rows.TrimLeadingSpace = rows.Comma != '\t' // A tab is a space: two of them enclose a gap.
 	first, err := rows.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("trace: the file is empty, want a header such as t,value")
+		return nil, errors.New("trace: the file is empty; expected a header such as t,value")
 	}
 	if err != nil {
 		return nil, from.explain(fmt.Errorf("trace: %w", err))
 	}
 	if len(first) > maxColumns {
-		return nil, fmt.Errorf("trace: line 1 has %d columns, want a time and 1 to %d values, separated by "+
+		return nil, fmt.Errorf("trace: line 1 has %d columns; expected a time and 1 to %d values, separated by "+
 			"commas, semicolons or tabs", len(first), maxColumns-1)
 	}
 	names := slices.Clone(first)
@@ -140,21 +140,24 @@ func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, err
 		names[i] = strings.TrimSpace(name)
 	}
 	if _, err := new(clock).parse(names[0]); err == nil {
-		return nil, fmt.Errorf("trace: line 1 starts with the time %s, want a header such as t,value", clip(names[0]))
+		return nil, fmt.Errorf(
+			"trace: line 1 starts with the time %s; expected a header such as t,value",
+			clip(names[0]),
+		)
 	}
 	for i, name := range names[1:] {
 		if _, _, isTime := parseWall(name); isTime {
-			return nil, fmt.Errorf("trace: line 1 has the time %s, want a header such as t,value", clip(name))
+			return nil, fmt.Errorf("trace: line 1 has the time %s; expected a header such as t,value", clip(name))
 		}
 		if name == "" || slices.Contains(names[1:i+1], name) {
-			return nil, fmt.Errorf("trace: line 1: column %d has the name %q, want a unique name. If a title is above the header, cut it "+
-				"off, for example two lines: tail -n +3 %s > load.csv", i+2, clip(name), FileName)
+			return nil, fmt.Errorf("trace: line 1: column %d has the name %q; expected a unique name. If a title is above the header, "+
+				"remove it, for example the first two lines: tail -n +3 %s > load.csv", i+2, clip(name), FileName)
 		}
 	}
 	return &table{names: names, separator: separator, row: "line", from: from, read: func() (int, []string, error) {
 		row, err := rows.Read()
 		if errors.Is(err, csv.ErrFieldCount) {
-			return 0, nil, fmt.Errorf("%w than in line 1: if line 1 is a title, cut it off: tail -n +2 %s > load.csv; if this is a "+
+			return 0, nil, fmt.Errorf("%w than in line 1: if line 1 is a title, remove it: tail -n +2 %s > load.csv; if this is a "+
 				"total or a comment, remove the line", err, FileName)
 		}
 		if err != nil {

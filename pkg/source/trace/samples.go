@@ -59,7 +59,7 @@ func (s *samples) add(line, column int, stamp, value string) error {
 		return nil
 	}
 	if len(s.all) == maxRows {
-		return fmt.Errorf("trace: %s %d: more than %d rows: lay them on longer steps with --resample 1m, or "+
+		return fmt.Errorf("trace: %s %d: more than %d rows: merge them into longer steps with --resample 1m, or "+
 			"count them with --count 1m", s.row, line, maxRows)
 	}
 	s.all = append(s.all, sample{at: at, value: v, line: line})
@@ -100,10 +100,10 @@ func (s *samples) notes() []string {
 	case s.clock.begun && s.clock.unit != 1:
 		out = append(out, "times are "+unitName(s.clock.unit))
 	case s.clock.fromZero && s.steps != nil && s.steps.flag != "--resample":
-		out = append(out, "times count seconds from 0: if they count milliseconds, add --time-unit ms")
+		out = append(out, "times are seconds from 0; if they are milliseconds, add --time-unit ms")
 	}
 	if s.clock.local && s.clock.zone == nil {
-		out = append(out, "times have no time zone and are read as UTC: name another with --time-zone")
+		out = append(out, "times have no time zone and are read as UTC; set another time zone with --time-zone")
 	}
 	if s.numbers.unit != "" {
 		out = append(out, "values are in "+s.numbers.unit)
@@ -120,7 +120,7 @@ func (s *samples) toGrid(o *Options) (Trace, error) {
 		FromZero: s.clock.fromZero, Assumed: s.clock.local && s.clock.zone == nil, Notes: s.notes(),
 	}
 	if s.rows < minRows {
-		return Trace{}, fmt.Errorf("trace: %d rows, want at least %d to know the step", s.rows, minRows)
+		return Trace{}, fmt.Errorf("trace: %d rows; at least %d are needed to know the step", s.rows, minRows)
 	}
 	if s.steps != nil {
 		hint := ""
@@ -168,17 +168,17 @@ func (s *samples) checkOrder() error {
 		}
 	}
 	if s.isEvents(same > 0) {
-		const events = "trace: this looks like a row for each event, or for each of several series: %d rows, %s: count them with --count 1m, or add up a column with --sum 1m " +
-			"--column NAME"
-		how := "not one of them a step after the one before"
+		const events = "trace: the file seems to have one row for each event, or rows of several series (%d rows, and %s): count " +
+			"the rows with --count 1m, or add up a column with --sum 1m --column NAME"
+		how := "their times have no regular step"
 		if same > 0 {
-			how = fmt.Sprintf("and %s %d has the time of the one before", s.row, s.all[same].line)
+			how = fmt.Sprintf("%s %d has the same time as the one before", s.row, s.all[same].line)
 		}
 		return fmt.Errorf(events, len(s.all), how)
 	}
 	if repeated := len(s.all) - 1 - len(s.distances()); repeated > len(s.all)/5 && len(s.all) > fewRows {
-		const several = "trace: %d of %d rows have the time of another row: if these are several series, add them up with --sum %s, or " +
-			"export only one; for their mean, use --resample %[3]s"
+		const several = "trace: %d of %d rows have the same time as another row: if the file has several series, add them up with --sum %s, " +
+			"or export only one; for their mean, add --resample %[3]s"
 		return fmt.Errorf(several, repeated, len(s.all), humanize.Span(inMilliseconds(s.usualDistance())))
 	}
 	at := max(same, back)
@@ -190,15 +190,23 @@ func (s *samples) checkOrder() error {
 	}
 	hint := ""
 	if s.clock.local {
-		hint = "; where a clock was changed to summer or winter time, name its zone with --time-zone"
+		hint = "; if the reason is a change to or from daylight saving time, set the time zone with --time-zone"
 	}
-	what := "is before that"
+	what := "is before the time"
 	if s.all[at].at == s.all[at-1].at {
-		what = "is that"
+		what = "equals the time"
 	}
-	return fmt.Errorf("trace: %s %d: its time %s of %s %d; --resample %s sorts the rows and takes the mean of "+
-		"those at the same time%s", s.row, s.all[at].line, what, s.row, s.all[at-1].line,
-		humanize.Span(inMilliseconds(s.usualDistance())), hint)
+	return fmt.Errorf(
+		"trace: %s %d: its time %s of %s %d; to sort the rows and to take the mean of rows with the same "+
+			"time, add --resample %s%s",
+		s.row,
+		s.all[at].line,
+		what,
+		s.row,
+		s.all[at-1].line,
+		humanize.Span(inMilliseconds(s.usualDistance())),
+		hint,
+	)
 }
 
 // distances are those of more than 0 between the times, in ascending order.
@@ -275,9 +283,15 @@ func (s *samples) changedStep(step int64) []string {
 		run++
 		if run == enough && d != step {
 			return []string{
-				fmt.Sprintf("the step changes: at %s %d it is %s, and in most of the file %s; --resample %s "+
-					"makes it even", s.row, s.all[i].line, humanize.Span(inMilliseconds(d)),
-					humanize.Span(inMilliseconds(step)), humanize.Span(inMilliseconds(max(d, step)))),
+				fmt.Sprintf(
+					"the step changes: it is %[3]s at %[1]s %[2]d and %[4]s in most of the file; for an even step, add "+
+						"--resample %[5]s",
+					s.row,
+					s.all[i].line,
+					humanize.Span(inMilliseconds(d)),
+					humanize.Span(inMilliseconds(step)),
+					humanize.Span(inMilliseconds(max(d, step))),
+				),
 			}
 		}
 	}
@@ -288,7 +302,7 @@ func (s *samples) changedStep(step int64) []string {
 func checkSpan(start, end, step int64, rows int, hint string) error {
 	points := (end-start)/step + 1
 	if points > maxPoints {
-		return fmt.Errorf("trace: %d steps of %v from the first row to the last, at most %d are allowed",
+		return fmt.Errorf("trace: %d steps of %v from the first row to the last; at most %d are allowed",
 			points, inMilliseconds(step), maxPoints)
 	}
 	const many, sparse = 1_000_000, 20
@@ -297,7 +311,7 @@ func checkSpan(start, end, step int64, rows int, hint string) error {
 			points, inMilliseconds(step), rows, hint)
 	}
 	if years := (end - start) / (365 * 24 * time.Hour).Milliseconds(); years > maxYears {
-		return fmt.Errorf("trace: %d years from the first row to the last, at most %d are allowed: "+
+		return fmt.Errorf("trace: %d years from the first row to the last; at most %d are allowed: "+
 			"check the times", years, maxYears)
 	}
 	return nil
@@ -323,8 +337,8 @@ func (s *samples) values(step int64) ([]float64, error) {
 	values := slices.Repeat([]float64{math.NaN()}, int((end-start)/step+1))
 	for _, one := range s.all {
 		if after := one.at - start; after%step != 0 {
-			return nil, fmt.Errorf("trace: %s %d: %v after the first row, which is not a multiple of the step %v; "+
-				"resample the trace to an even step with --resample %s; if each row is an event, count them with --count 1m",
+			return nil, fmt.Errorf("trace: %s %d: its time is %v after the first row, which is not a multiple of the step of %v; for an "+
+				"even step, add --resample %s; if each row is an event, count the rows with --count 1m",
 				s.row, one.line, inMilliseconds(after), inMilliseconds(step), humanize.Span(inMilliseconds(step)))
 		}
 		values[(one.at-start)/step] = one.value

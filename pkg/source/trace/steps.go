@@ -69,7 +69,7 @@ func (s *steps) add(at int64, value float64) error {
 	of := s.all[on]
 	if of == nil {
 		if len(s.all) == maxRows {
-			return fmt.Errorf("more than %d steps: set a longer %s", maxRows, s.flag)
+			return fmt.Errorf("more than %d steps: set a longer step with %s", maxRows, s.flag)
 		}
 		of = &stepOf{}
 		s.all[on] = of
@@ -92,15 +92,15 @@ func (s *steps) values(hint string) (start time.Time, values []float64, err erro
 	}
 	step := inMilliseconds(s.length)
 	if len(s.all) < minRows {
-		return start, nil, fmt.Errorf("trace: %s %s leaves %d value, want a shorter one", s.flag,
-			humanize.Span(step), len(s.all))
+		return start, nil, fmt.Errorf("trace: %s %s leaves only %s: set a shorter step", s.flag,
+			humanize.Span(step), humanize.Plural(len(s.all), "value"))
 	}
 	own := medianOf(distancesOf(s.own))
 	if s.unsorted && s.rows > ownDistances { // Of rows in any order, the first ones do not tell the step.
 		own = 0
 	}
 	if s.flag == "--resample" && own > 0 && s.length < max(1, own*9/10) { // Jitter may lengthen the median a little.
-		return start, nil, fmt.Errorf("trace: --resample %s is finer than the file, set --resample %s", step,
+		return start, nil, fmt.Errorf("trace: --resample %s is shorter than the step of the file: set --resample %s", step,
 			humanize.Span(inMilliseconds(own)))
 	}
 	if err := checkSpan(first*s.length, last*s.length, s.length, s.rows, hint); err != nil {
@@ -131,15 +131,15 @@ func (s *steps) notes() []string {
 	var out []string
 	switch s.flag {
 	case "--count":
-		out = append(out, fmt.Sprintf("each value is the number of the rows of %s, %d in all", step, s.rows))
+		out = append(out, fmt.Sprintf("each value is the number of rows in %s; the file has %d rows", step, s.rows))
 	case "--sum":
-		out = append(out, fmt.Sprintf("each value is the sum of the rows of %s, %d in all", step, s.rows))
+		out = append(out, fmt.Sprintf("each value is the sum of the rows in %s; the file has %d rows", step, s.rows))
 	default:
-		out = append(out, fmt.Sprintf("%d of %d samples were moved to steps of %s: each value is the mean of the "+
-			"samples nearest to it", s.moved, s.rows, step))
+		out = append(out, fmt.Sprintf("%d of %d samples were moved to steps of %s; each value is the mean of the "+
+			"samples that are closest to it", s.moved, s.rows, step))
 		if s.merged > 0 {
 			out = append(out,
-				humanize.Plural(s.merged, "row")+" had the time of the row before, and count for the mean")
+				humanize.Plural(s.merged, "row")+" had the same time as the row before and are included in the mean")
 		}
 	}
 	return out

@@ -154,7 +154,7 @@ func (t *table) findTime(given string) error {
 	case 1:
 		return t.checkTimeOfDay()
 	default:
-		return fmt.Errorf("trace: several columns have times, choose one with --time-column: %.400s",
+		return fmt.Errorf("trace: several columns have times; choose one with --time-column: %.400s",
 			printable.Line(strings.Join(others, ", ")))
 	}
 	return nil
@@ -197,24 +197,27 @@ func (t *table) checkTimes(s *samples, o *Options) error {
 	const refused = "trace: column %d (%s) has the numbers %s, %s, …"
 	begins := fmt.Sprintf(refused, t.time+1, printable.Line(name), s.firstTimes[0], s.firstTimes[1])
 	if unit, words := unitByName(name); unit != "" {
-		return fmt.Errorf("%s: if these are %s, add --time-unit %s; if they are seconds, --time-unit s", begins,
+		return fmt.Errorf("%s: if these are %s, add --time-unit %s; if they are seconds, add --time-unit s", begins,
 			words, unit)
 	}
 	if s.isSpreadsheet() {
-		return fmt.Errorf("%s: a spreadsheet counts days like this: format the column as yyyy-mm-dd hh:mm:ss and "+
-			"save it again, or add --time-unit d; if these are seconds, add --time-unit s", begins)
+		return fmt.Errorf("%s, which look like the days that a spreadsheet counts: format the column as yyyy-mm-dd hh:mm:ss and "+
+			"save the file again, or add --time-unit d; if these are seconds, add --time-unit s", begins)
 	}
 	if unit := s.epochUnit(); unit != "" {
 		return fmt.Errorf("%s, which may be %s since 1970: then add --time-unit %s; if these are seconds, add --time-unit s", begins,
 			unitName(lengthOf(unit)), unit)
 	}
 	if year := time.UnixMilli(s.latest).UTC().Year(); year >= firstYear {
-		return fmt.Errorf("%s: they begin at %s and reach the year %d: remove the rows without a real time", begins,
+		return fmt.Errorf("%s: they start at %s and go up to the year %d: remove the rows without a real time", begins,
 			printable.Line(s.firstTimes[0]), year)
 	}
 	if mayCountRows(name) || s.countsRows() && !isTimeName(name) {
-		return fmt.Errorf("%s, which count rows: name the column of the times with --time-column, or, if these "+
-			"are seconds, add --time-unit s", begins)
+		return fmt.Errorf(
+			"%s, which look like row numbers: set the column that has the times with --time-column, or, if "+
+				"these are seconds, add --time-unit s",
+			begins,
+		)
 	}
 	return nil
 }

@@ -57,8 +57,8 @@ func TestRead(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	tests := []struct{ name, text, says string }{
 		{"empty", "", "the file is empty"},
-		{"one column", "t\n0\n", "1 columns"},
-		{"no header", "0,5\n60,6\n", "want a header"},
+		{"one column", "t\n0\n", "1 column;"},
+		{"no header", "0,5\n60,6\n", "expected a header"},
 		{"a column twice", "t,b,b\n0,1,1\n", `column 3 has the name "b"`},
 		{"a column without a name", "t,b,\n0,1,1\n", `column 3 has the name ""`},
 		{"unknown column", "t,requests,tokens\n0,1,1\n", `no column "b"; the value columns are requests, tokens`},
@@ -66,12 +66,12 @@ func TestReadErrors(t *testing.T) {
 		{"garbage", "t,b\n0,1\n60,many\n", `line 3, column b: value "many"`},
 		{
 			"other separators", "t|b\n0|1\n60|1\n",
-			"1 columns, want a time and 1 to 999 values, separated by commas, semicolons",
+			"1 column; expected a time and 1 to 999 values, separated by commas, semicolons",
 		},
 		{
 			"thousands or decimals",
 			"t;b\n0;1,5\n60;1,500\n",
-			`line 3, column b: value "1,500": its comma or point may be of decimals or of thousands: say what separates decimals with --decimal`,
+			`line 3, column b: value "1,500": the comma or point may separate decimals or thousands: set the decimal separator with --decimal`,
 		},
 		{"a comma for a point", "t,b\n0,1\n60,\"1,5\"\n", `line 3, column b: value "1,5"`},
 		{"infinite", "t,b\n0,1\n60,+Inf\n", "line 3, column b: value +Inf"},
@@ -82,11 +82,12 @@ func TestReadErrors(t *testing.T) {
 		},
 		{
 			"a scaled unit", "t,b\n0,900 ms\n60,1.2 s\n",
-			`line 2, column b: value "900 ms": want a number, or nothing for a gap; Grafana`,
+			`line 2, column b: value "900 ms": expected a number, or nothing for a gap; in Grafana`,
 		},
 		{
-			"another unit", "t,b\n0,9 req/s\n60,9\n",
-			`line 3, column b: value "9": want the unit of the first value, "req/s"`,
+			"another unit",
+			"t,b\n0,9 req/s\n60,9\n",
+			`line 3, column b: value "9": all values must have the same unit, and the unit of the first value is "req/s"`,
 		},
 		{"a foreign separator", "sep=|\nt|b\n", "line 1 says sep=|"},
 		{
@@ -95,22 +96,26 @@ func TestReadErrors(t *testing.T) {
 		},
 		{
 			"an hour that is repeated", "t,b\n2020-10-25 02:58:00,1\n2020-10-25 02:59:00,1\n2020-10-25 02:00:00,2\n",
-			"name its zone with --time-zone",
+			"set the time zone with --time-zone",
 		},
 		{"negative", "t,b\n0,1\n60,-1\n", "line 3, column b: value -1: demand cannot be negative"},
 		{"a time that is none", "t,b\n0,1\nyesterday,1\n", `line 3, column 1: time "yesterday"`},
 		{"a negative time", "t,b\n-60,1\n0,1\n", "line 2, column 1"},
-		{"the same time", "t,b\n0,1\n60,1\n60,2\n", "line 4: its time is that of line 3; --resample 1m sorts the rows"},
-		{"not sorted", "t,b\n0,1\n120,1\n60,2\n", "line 4: its time is before that of line 3"},
+		{
+			"the same time",
+			"t,b\n0,1\n60,1\n60,2\n",
+			"line 4: its time equals the time of line 3; to sort the rows and to take the mean of rows with the same time, add --resample 1m",
+		},
+		{"not sorted", "t,b\n0,1\n120,1\n60,2\n", "line 4: its time is before the time of line 3"},
 		{
 			"irregular",
 			"t,b\n0,1\n60,1\n120,1\n150,2\n210,2\n",
-			"line 5: 2m30s after the first row, which is not a multiple of the step 1m0s; resample the trace to an even step with --resample 1m",
+			"line 5: its time is 2m30s after the first row, which is not a multiple of the step of 1m0s; for an even step, add --resample 1m",
 		},
 		{"a row too short", "t,b\n0,1\n60\n", "line 3"},
 		{"a quote left open", "t,b\n0,\"1\n60,2\n", "line"},
 		{"a hole of ages", "t,b\n0,1\n1,1\n2,1\n2500000000,1\n", "remove the rows without a real time"},
-		{"a step of ages", "t,b\n0,1\n250000000000,1\n", "more than 100 years from 0"},
+		{"a step of ages", "t,b\n0,1\n250000000000,1\n", "expected at most 100 years from 0"},
 	}
 	for _, tt := range tests {
 		_, err := trace.ReadColumn(strings.NewReader(tt.text), "b")
@@ -191,7 +196,7 @@ func TestDamagedGzip(t *testing.T) {
 // A line without an end, as a gzip bomb may hold, ends at the limit.
 func TestReadBounded(t *testing.T) {
 	_, err := trace.ReadColumn(endless(strings.Repeat("0,", 4096)), "b")
-	if err == nil || !strings.Contains(err.Error(), "a line of more than") {
+	if err == nil || !strings.Contains(err.Error(), "a line is longer than") {
 		t.Errorf("error %v, want one that says the limit", err)
 	}
 }

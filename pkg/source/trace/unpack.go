@@ -33,7 +33,7 @@ func unreadablePackings() []unreadablePacking {
 	return []unreadablePacking{
 		{"\xfd7zXZ\x00", "compressed with xz", "xz -dc"},
 		{"BZh", "compressed with bzip2", "bzip2 -dc"},
-		{"PK\x03\x04", "a zip archive, as a spreadsheet is (save that as CSV)", "unzip -p"},
+		{"PK\x03\x04", "a zip archive or a spreadsheet (save a spreadsheet as CSV)", "unzip -p"},
 		{"\x04\x22\x4d\x18", "compressed with lz4", "lz4 -dc"},
 		{"7z\xbc\xaf\x27\x1c", "a 7z archive", "7z x -so"},
 	}
@@ -46,7 +46,7 @@ func newUnpacked(r io.Reader, limit int64) (*unpacked, error) {
 	magic, _ := buffered.Peek(6) //nolint:errcheck // Of a short file it is what there is.
 	for _, f := range unreadablePackings() {
 		if bytes.HasPrefix(magic, []byte(f.magic)) {
-			return nil, fmt.Errorf("trace: the file is %s, want plain text, gzip or zstd: unpack it with %s %s > "+
+			return nil, fmt.Errorf("trace: the file is %s; expected plain text, gzip or zstd: unpack it with %s %s > "+
 				"load.csv", f.name, f.unpack, FileName)
 		}
 	}
@@ -107,7 +107,7 @@ func (c carriageReturns) Read(p []byte) (int, error) {
 func (c *unpacked) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, fmt.Errorf("more than %d MiB: keep only the columns that are needed, or use --resample, "+
-			"--count or --sum, which read more", c.limit>>20)
+			"--count or --sum, which allow larger files", c.limit>>20)
 	}
 	n, err := c.from.Read(p[:min(int64(len(p)), c.left, maxLine)])
 	c.left -= int64(n)
@@ -119,7 +119,7 @@ func (c *unpacked) Read(p []byte) (int, error) {
 	c.lines += bytes.Count(p[:n], []byte{'\n'})
 	switch {
 	case c.line > maxLine && !c.json:
-		return 0, fmt.Errorf("a line of more than %d bytes", maxLine)
+		return 0, fmt.Errorf("a line is longer than %d bytes", maxLine)
 	case err != nil && !errors.Is(err, io.EOF):
 		err = c.packedError(err)
 	}
@@ -170,17 +170,23 @@ func refuseUnreadableText(begins []byte) error {
 	const dump = `awk 'BEGIN {print "t,value"} !/^#/ {print $NF "," $(NF-1)}' ` + FileName + ` > load.csv`
 	switch {
 	case bytes.HasSuffix(line, []byte("=>")):
-		return errors.New("trace: this is the text that promtool prints, want its JSON: add -o json")
+		return errors.New(
+			"trace: this is promtool's text output; use its JSON output: add -o json to the promtool command",
+		)
 	case bytes.HasPrefix(line, []byte("#group")),
 		bytes.HasPrefix(line, []byte("#datatype")),
 		bytes.HasPrefix(line, []byte("#default")):
-		return errors.New("trace: this is InfluxDB's annotated CSV: take its notes out with grep -v '^#' " +
-			FileName + " > load.csv, and read that with --time-column _time --column _value")
+		return errors.New("trace: this is InfluxDB's annotated CSV: remove the annotations with grep -v '^#' " +
+			FileName + " > load.csv, and read load.csv with --time-column _time --column _value")
 	case bytes.HasPrefix(line, []byte("# TYPE")), bytes.HasPrefix(line, []byte("# HELP")):
-		return errors.New("trace: this is text in the exposition format of Prometheus, with a time for each " +
-			"sample if it is a dump: " + dump + " makes a CSV of a dump of one series")
+		return errors.New(
+			"trace: this is text in the Prometheus exposition format: if it is a dump of one series, with a time " +
+				"for each sample, make it a CSV with " + dump,
+		)
 	case bytes.HasPrefix(line, []byte("{__name__=")):
-		return errors.New("trace: this is what promtool tsdb dump prints: " + dump + " makes a CSV of one series")
+		return errors.New(
+			"trace: this is the output of promtool tsdb dump: if it has one series, make it a CSV with " + dump,
+		)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func TestFaultyHistories(t *testing.T) {
 		{"one sample", 1, minutes(always("1", "0", "2")), "", "row"},
 		{"two samples", 2, minutes(always("1", "0", "2")), "Not enough evidence", ""},
 		{"all blank", 2000, minutes(always("", "", "")), "", "value"},
-		{"all NaN", 2000, minutes(always("NaN", "NaN", "NaN")), "", "it has no values"},
+		{"all NaN", 2000, minutes(always("NaN", "NaN", "NaN")), "", "the history has no values"},
 		{"all zero", 2000, minutes(always("0", "0", "0")), "never known at the same time", ""},
 		{"no replicas", 2000, minutes(always("5", "1", "0")), "never known at the same time", ""},
 		{"infinite", 2000, minutes(always("+Inf", "0", "2")), "", "Inf"},

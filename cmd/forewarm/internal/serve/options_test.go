@@ -94,7 +94,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		"--port 70000", "--standalone reads no Forecasts", "set --config-dir", "set --prometheus-url, --sources-file, or --scrape-config",
-		"the directory for its data is not set", "retention 5m0s", "--retention-size 0B is too small: write at least 64MiB", `--tenant-label "a-b"`, `--log-level "loud"`, `--log-format "xml"`,
+		"the data directory is not set", "a retention of 5m0s", "--retention-size 0B is too small: write at least 64MiB", `--tenant-label "a-b"`, `--log-level "loud"`, `--log-format "xml"`,
 		"refit -1s", "concurrency -1", "--keda-address :9090 without TLS", "--warm-pool-step 0s",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -110,7 +110,7 @@ func TestContradictions(t *testing.T) {
 		args []string
 	}{
 		{"keep one", []string{"--prometheus-url", "http://p:9090", "--scrape-config", "x.yaml"}},
-		{"want http://HOST:PORT", []string{"--prometheus-url", "p:9090"}},
+		{"expected http://HOST:PORT", []string{"--prometheus-url", "p:9090"}},
 		{"list the Prometheus in it, too", []string{"--prometheus-url", "http://p:9090", "--sources-file", "x.yaml"}},
 		{"remove --prometheus-url and --scrape-config", []string{"--scrape-config", "x.yaml", "--sources-file", "x.yaml"}},
 		{"both or neither", []string{"--prometheus-url", "http://p:9090", "--prometheus-key-file", "k"}},

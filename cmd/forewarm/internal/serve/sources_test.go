@@ -159,7 +159,7 @@ func TestACauseReachesTheErrorOfARequest(t *testing.T) {
 			}
 			address, stop := serve(t, o)
 			defer stop()
-			const want = "3 pods in namespace team-a report vllm metrics; none belongs to Deployment/chat70b. Did you mean chat-70b?"
+			const want = "3 pods in namespace team-a report vllm metrics, but none of them belongs to Deployment/chat70b. Did you mean chat-70b?"
 			eventually(t, func() string {
 				code, body := get(t, address+"/apis/external.metrics.k8s.io/v1beta1/namespaces/team-a/load")
 				if code == http.StatusServiceUnavailable && strings.Contains(body, want) {

@@ -18,7 +18,7 @@ func TestWhatIsNoDemandGetsNoVerdict(t *testing.T) {
 		fmt.Fprintf(&counter, "%d,%d\n", 1760918400+60*i, 2000+37*i)
 	}
 	trace, hpa := write(t, "counter.csv", counter.String()), write(t, "hpa.yaml", scales)
-	const doubt = "The values are those of a counter, which never falls, and no demand: read sum(rate(…[2m])) of it."
+	const doubt = "The values are from a counter, which only grows, so they are not demand. Use its rate instead: sum(rate(…[2m]))."
 	const understood = "counter.csv, column requests: 2 days from 2025-10-20 00:00 UTC, every minute, 2,880 values " +
 		"from 2000 to 108523"
 	for name, args := range map[string][]string{

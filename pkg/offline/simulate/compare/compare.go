@@ -26,7 +26,7 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	out := p.comparison()
 	out.Partial = ctx.Err() != nil
 	if len(out.Policies) == 0 {
-		return nil, fmt.Errorf("compare: interrupted before anything was played: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("compare: interrupted before any policy was simulated: %w", context.Cause(ctx))
 	}
 	out.Assumptions.CapacityAssumed = c.Capacity == 0
 	out.WarmPool = p.poolResult(out)
@@ -142,7 +142,7 @@ func (p *plan) assumptions() Assumptions {
 // inUnits is a target of milli-units in the metric's.
 func inUnits(milli int64) float64 { return float64(milli) / 1000 }
 
-// Find is a policy of a comparison; nil where it was not played.
+// Find returns a policy of a comparison, or nil if it was not played.
 func (c *Comparison) Find(name string) *PolicyResult {
 	i := slices.IndexFunc(c.Policies, func(p PolicyResult) bool { return p.Name == name })
 	if i < 0 {

@@ -61,8 +61,8 @@ func TestCompare(t *testing.T) {
 	}
 	notes := strings.Join(c.Notes, "\n")
 	for _, want := range []string{
-		"no policy can learn the pattern of a week",
-		"Cheaper than Forewarm within the objective: offset at ",
+		"no policy can learn a weekly pattern",
+		"at a lower cost than Forewarm: offset at target ",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("%q is not said:\n%s", want, notes)
@@ -180,7 +180,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := compare.Compare(ctx, short(), nil); err == nil ||
-		!strings.Contains(err.Error(), "before anything was played") {
+		!strings.Contains(err.Error(), "before any policy was simulated") {
 		t.Errorf("%v, want that nothing was played", err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
@@ -209,7 +209,8 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("%s is another one than without the interruption", p.Name)
 		}
 	}
-	if !got.Partial || len(got.Policies) != 2 || !strings.HasPrefix(got.Verdict, "Interrupted before") {
+	if !got.Partial || len(got.Policies) != 2 ||
+		!strings.HasPrefix(got.Verdict, "The simulation was interrupted before") {
 		t.Errorf("%d policies, partial %v: %s", len(got.Policies), got.Partial, got.Verdict)
 	}
 }
@@ -232,21 +233,21 @@ func TestErrors(t *testing.T) {
 		{
 			"years", func(c *compare.Config) {
 				c.Demand.Step, c.Demand.Values = time.Hour, slices.Repeat([]float64{1}, 400*24)
-			}, "a history of 400 days is longer than the 366 days that are played: take its newest weeks",
+			}, "a history of 400 days is longer than the maximum of 366 days; use only its newest weeks",
 		},
-		{"shorter than the lead time", func(c *compare.Config) { c.Lead.Median = 3 * day }, "want 72"},
+		{"shorter than the lead time", func(c *compare.Config) { c.Lead.Median = 3 * day }, "use at least 72"},
 		{"nothing", func(c *compare.Config) { c.Demand.Values = nil }, "0 observations, want 2"},
 		{"negative", func(c *compare.Config) { c.Demand.Values[61] = -1 }, "the history is -1 at 2026-11-02T07:01:00Z"},
 		{"infinite", func(c *compare.Config) { c.Demand.Values[61] = math.Inf(1) }, "value 61 is +Inf"},
-		{"nothing but 0", func(c *compare.Config) { clear(c.Demand.Values) }, "a history of 0 throughout"},
-		{"an objective of 100", func(c *compare.Config) { c.Objective = 100 }, "an objective of 100, want a share"},
-		{"no metric", func(c *compare.Config) { c.HPA.Metrics = nil }, "an autoscaler of 0 metrics"},
-		{"a p90 below the median", func(c *compare.Config) { c.Lead.P90 = time.Minute }, "want the p90 no shorter"},
+		{"nothing but 0", func(c *compare.Config) { clear(c.Demand.Values) }, "the demand is 0 in the whole history"},
+		{"an objective of 100", func(c *compare.Config) { c.Objective = 100 }, "an objective of 100; expected a share"},
+		{"no metric", func(c *compare.Config) { c.HPA.Metrics = nil }, "an autoscaler with 0 metrics"},
+		{"a p90 below the median", func(c *compare.Config) { c.Lead.P90 = time.Minute }, "the p90 must not be shorter"},
 		{"no lead time but a p90", func(c *compare.Config) { c.Lead = compare.LeadTime{P90: time.Minute} }, "a lead time " +
 			"of 0s"},
 		{"a negative price", func(c *compare.Config) { c.GPUPrice = -1 }, "a price of -1"},
 		{"GPUs of nothing", func(c *compare.Config) { c.GPUs = -1 }, "-1 GPUs"},
-		{"a policy that is none", func(c *compare.Config) { c.Only = []string{"magic"} }, `a policy "magic", want of hpa, `},
+		{"a policy that is none", func(c *compare.Config) { c.Only = []string{"magic"} }, `unknown policy "magic"; expected one of hpa, `},
 		{"workers", func(c *compare.Config) { c.Workers = -1 }, "-1 workers"},
 		{"a capacity below what an HPA reads", func(c *compare.Config) { c.Capacity = 1e-9 }, "capacity 1e-09"},
 	} {
@@ -266,8 +267,8 @@ func TestNotes(t *testing.T) {
 		want   []string
 	}{
 		{"headroom in the target, a morning", func(*compare.Config) {}, []string{
-			"Forewarm uses the target 100", "no policy can learn the pattern of a day",
-			"Left out, because the history is too short to fit them: holt-winters, arima.",
+			"Forewarm uses the target 100", "no policy can learn a daily pattern",
+			"the history is too short to fit their models: holt-winters, arima.",
 		}},
 		{"no capacity, five minutes, a gap, a remark", func(c *compare.Config) {
 			c.Capacity, c.Demand, c.Remarks = 0, everyNth(c.Demand, 5), []string{"three values were none"}
@@ -275,21 +276,21 @@ func TestNotes(t *testing.T) {
 				c.Demand.Values[i] = math.NaN()
 			}
 		}, []string{
-			"No replica capacity was given: the target, 80, is assumed.",
-			"The history has steps of 5m0s. Within a step the demand is a straight line",
-			"16.7% of the history is missing, at most 1h0m0s in a row", "three values were none",
+			"No replica capacity was given, so Forewarm assumes the target, 80.",
+			"The history has steps of 5m0s. The simulation connects them with straight lines",
+			"16.7% of the history is missing. The longest gap is 1h0m0s.", "three values were none",
 		}},
 		{"maxReplicas, ten minutes", func(c *compare.Config) { c.HPA.Max, c.Demand = 7, everyNth(c.Demand, 10) }, []string{
-			"the demand is above what maxReplicas (7) sustain, 700: every policy is late then. Check that the demand is in " +
-				"the target's unit.",
+			"the demand is above the 700 that maxReplicas (7) sustain. Every policy is late during that time. Check that the " +
+				"demand is in the target's unit.",
 			"No target of hpa-best-target meets the objective",
-			"The history has steps of 10m0s, longer than the lead time",
+			"The history has steps of 10m0s, which is longer than the lead time",
 		}},
 		{
 			"minReplicas, and a target over the capacity",
 			func(c *compare.Config) { c.HPA.Min, c.Capacity = 90, 50 },
 			[]string{
-				"minReplicas (90) are enough for the highest demand",
+				"The highest demand is 1720, and minReplicas (90) already sustain 4500",
 				"The HPA's target, 80, is above the capacity of a replica",
 			},
 		},

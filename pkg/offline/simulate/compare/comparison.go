@@ -24,7 +24,7 @@ const (
 	ARIMA       = "arima"
 	// Forewarm serves what it decides for the objective.
 	Forewarm = "forewarm"
-	// Oracle serves the actual maximum of the window ahead, which nobody can know.
+	// Oracle serves the actual maximum of the window ahead, which no one can know.
 	Oracle = "oracle"
 )
 
@@ -84,7 +84,7 @@ type Assumptions struct {
 	GPUPrice float64
 }
 
-// LimitedDemand is the demand of which the objective limits the share.
+// LimitedDemand names the demand that the objective limits.
 func (a *Assumptions) LimitedDemand() string { return a.limits("demand in bad hours", "late demand") }
 
 // LimitedWord follows a share of the demand that the objective limits: "late" in "1% late".
@@ -132,7 +132,7 @@ type Point struct {
 	RelativeCost float64
 }
 
-// Slot is a stretch of a course, for plots. Demand is in replicas of the assumed capacity.
+// Slot is a part of a timeline, for plots. Demand is in replicas of the assumed capacity.
 type Slot struct {
 	Start time.Time
 	// Demand is the maximum; Ready is the minimum of ready replicas, Paid the maximum paid for, and Idle the maximum

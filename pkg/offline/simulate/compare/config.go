@@ -88,27 +88,34 @@ func (c *Config) Validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(c.HPA.Metrics) != 1 || c.HPA.Metrics[0].Type != hpa.AverageValue {
-		wrong("an autoscaler of %d metrics, want one with an AverageValue target", len(c.HPA.Metrics))
+		wrong(
+			"an autoscaler with %d metrics; expected exactly one metric, with an AverageValue target",
+			len(c.HPA.Metrics),
+		)
 	}
 	if !(c.Objective > 0 && c.Objective < 1) {
-		wrong("an objective of %v, want a share above 0 and below 1, such as 0.01", c.Objective)
+		wrong("an objective of %v; expected a share above 0 and below 1, such as 0.01", c.Objective)
 	}
 	if !(c.Deferrable >= 0 && c.Deferrable < 1) || (c.Deferrable > 0) != (c.Deadline > 0) {
-		wrong("a share of %v that may wait %s, want 0 or a share below 1 with a deadline", c.Deferrable, c.Deadline)
+		wrong(
+			"a share of %v of the demand that may wait %s; expected 0, or a share below 1 with a deadline",
+			c.Deferrable,
+			c.Deadline,
+		)
 	}
 	if !(c.GPUs > 0) || math.IsInf(c.GPUs, 0) {
-		wrong("%v GPUs a replica, want more than 0", c.GPUs)
+		wrong("%v GPUs per replica; expected more than 0", c.GPUs)
 	}
 	if !(c.GPUPrice >= 0) || math.IsInf(c.GPUPrice, 0) {
-		wrong("a price of %v for a GPU-hour, want 0 or more", c.GPUPrice)
+		wrong("a price of %v for a GPU-hour; expected 0 or more", c.GPUPrice)
 	}
 	for _, name := range c.Only {
 		if !slices.Contains(policyNames(), name) {
-			wrong("a policy %.64q, want of %s", name, strings.Join(policyNames(), ", "))
+			wrong("unknown policy %.64q; expected one of %s", name, strings.Join(policyNames(), ", "))
 		}
 	}
 	if c.Workers < 0 {
-		wrong("%d workers, want 1 or more", c.Workers)
+		wrong("%d workers; expected 1 or more", c.Workers)
 	}
 	spec := c.spec(c.target())
 	problems = append(problems, c.Lead.validate(), spec.Validate(sync))
@@ -206,10 +213,14 @@ type LeadTime struct {
 
 func (l LeadTime) validate() error {
 	if l.Median < 0 || l.Median == 0 && l.P90 > 0 {
-		return fmt.Errorf("a lead time of %s, want 0 or more, and more than 0 beside a p90", l.Median)
+		return fmt.Errorf("a lead time of %s; expected 0 or more, and more than 0 if a p90 is given", l.Median)
 	}
 	if l.P90 != 0 && l.P90 < l.Median {
-		return fmt.Errorf("a lead time of %s and a p90 of %s, want the p90 no shorter", l.Median, l.P90)
+		return fmt.Errorf(
+			"a lead time of %s with a p90 of %s; the p90 must not be shorter than the lead time",
+			l.Median,
+			l.P90,
+		)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 // history is a demand on the grid of the HPA's controller, and what was known of it before.
 type history struct {
-	// demand is the interactive one, deferrable the work beside it, empty where all is interactive; total is both.
+	// demand is the interactive one, deferrable the work that may wait, empty if all is interactive; total is both.
 	demand, deferrable, total forecast.Series
 	recorded                  forecast.Series
 	// missing is the share of the recorded steps that are gaps, and gap the longest of them.
@@ -45,14 +45,22 @@ func (c *Config) loadHistory() (history, error) {
 	}
 	step, planned := c.Demand.Step, c.plannedLead()
 	if most := max(coarsest, planned); step > most {
-		return h, fmt.Errorf("a history in steps of %s is too coarse to judge a lead time of %s: what came within a "+
-			"step is not in it, want steps of %s at most, and rather of a minute", humanize.Span(step),
-			humanize.Span(planned), humanize.Span(most))
+		return h, fmt.Errorf(
+			"a history in steps of %s is too coarse to judge a lead time of %s, because it does not show the "+
+				"demand within a step; use steps of at most %s, ideally of one minute",
+			humanize.Span(step),
+			humanize.Span(planned),
+			humanize.Span(most),
+		)
 	}
 	long := h.span()
 	if c.Demand.Len() > int(maxHistory/step) {
-		return h, fmt.Errorf("a history of %s is longer than the %s that are played: take its newest weeks, of which "+
-			"two show what days and weeks are like", formatDays(long), formatDays(maxHistory))
+		return h, fmt.Errorf(
+			"a history of %s is longer than the maximum of %s; use only its newest weeks (two weeks are "+
+				"enough to show daily and weekly patterns)",
+			formatDays(long),
+			formatDays(maxHistory),
+		)
 	}
 	demand, err := toGrid(c.Demand)
 	if err != nil {
@@ -65,11 +73,17 @@ func (c *Config) loadHistory() (history, error) {
 		h.peak = math.Max(h.peak, v)
 	}
 	if h.peak == 0 {
-		return h, fmt.Errorf("a history of 0 throughout: is %s the demand?", c.Source)
+		return h, fmt.Errorf("the demand is 0 in the whole history; check that %s is the demand", c.Source)
 	}
 	if least := max(minHistory, minWindows*c.window()); long < least {
-		return h, fmt.Errorf("a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two "+
-			"weeks to see what days and weeks are like", long, planned, forecast.ErrTooShort, least)
+		return h, fmt.Errorf(
+			"a history of %s is too short to judge a lead time of %s: %w; use at least %s, and two weeks to "+
+				"show daily and weekly patterns",
+			long,
+			planned,
+			forecast.ErrTooShort,
+			least,
+		)
 	}
 	h.warmUp = warmUp
 	if long < shortHistory {
@@ -85,7 +99,7 @@ func validateRecorded(s forecast.Series) error {
 	}
 	for i, v := range s.Values {
 		if v < 0 {
-			return fmt.Errorf("the history is %v at %s: a demand is 0 or more; of a counter take the rate",
+			return fmt.Errorf("the history is %v at %s, but demand is never negative; for a counter, use its rate",
 				v, s.TimeAt(i).UTC().Format(time.RFC3339))
 		}
 	}

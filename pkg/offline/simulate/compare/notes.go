@@ -48,13 +48,16 @@ func (c *Comparison) cheaperNote(note noteFunc) {
 		p := &c.Policies[i]
 		if p.Hindsight && p.MeetsObjective && p.Name != Oracle && p.Name != BestTarget &&
 			p.Report.ReplicaHours < forewarm.Report.ReplicaHours {
-			cheaper = append(cheaper, fmt.Sprintf("%s at %s with %s GPU-hours", p.Name, formatNumber(p.Target),
+			cheaper = append(cheaper, fmt.Sprintf("%s at target %s with %s GPU-hours", p.Name, formatNumber(p.Target),
 				humanize.Amount(c.gpuHours(&p.Report))))
 		}
 	}
 	if len(cheaper) > 0 {
-		note("Cheaper than Forewarm within the objective: %s. Only hindsight shows which policy and which target.",
-			strings.Join(cheaper, "; "))
+		note(
+			"The following would have met the objective at a lower cost than Forewarm: %s. The right policy and target are "+
+				"known only in hindsight.",
+			strings.Join(cheaper, "; "),
+		)
 	}
 }
 
@@ -76,8 +79,8 @@ func (p *plan) doubt() string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"The usual demand, %s, takes %s replicas, and maxReplicas is %d: it is in another unit than what a replica sustains (%s), "+
-			"or no demand.",
+		"The median demand, %s, takes %s replicas, but maxReplicas is %d. Either the demand is not in the unit of the replica "+
+			"capacity (%s), or these values are not demand.",
 		humanize.Amount(usual),
 		humanize.Amount(usual/p.Capacity),
 		p.HPA.Max,
@@ -95,12 +98,13 @@ func (p *plan) deferrableNote(c *Comparison, note noteFunc) {
 	var missed []string
 	for _, name := range []string{HPA, Forewarm} {
 		if of := c.Find(name); of != nil {
-			missed = append(missed, humanize.Share(of.Report.MissedShare())+" of it with "+name)
+			missed = append(missed, humanize.Share(of.Report.MissedShare())+" with "+name)
 		}
 	}
 	note(
-		"%s of the demand may wait %s, behind the rest, and counts as late nowhere: %s missed that deadline. The HPA reads all of the demand; "+
-			"Forewarm plans what may wait into the headroom of the rest.",
+		"%s of the demand may wait up to %s. It is served after the rest of the demand and never counts as late. The share of it "+
+			"that missed the deadline is %s. The HPA scales on all of the demand. Forewarm serves the work that may wait with the "+
+			"headroom of the rest.",
 		humanize.Share(p.Deferrable),
 		humanize.Span(p.Deadline),
 		humanize.List(missed),
@@ -111,27 +115,33 @@ func (p *plan) deferrableNote(c *Comparison, note noteFunc) {
 func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	if c.Assumptions.CapacityAssumed {
 		note(
-			"No replica capacity was given: the target, %s, is assumed. If a replica sustains more, less demand is late "+
-				"than shown.",
+			"No replica capacity was given, so Forewarm assumes the target, %s. If a replica sustains more, less demand is "+
+				"late than shown.",
 			formatNumber(p.Capacity),
 		)
 	}
 	if p.capacityTarget() != p.target() {
 		note(
-			"Forewarm uses the target %s, the full capacity of a replica, because the value that it serves contains the "+
-				"headroom. Set this target in the HPA when you switch to Forewarm.",
+			"Forewarm uses the target %s, the full capacity of a replica, because the value that Forewarm serves already "+
+				"contains the headroom. Set this target in the HPA when you switch to Forewarm.",
 			formatNumber(inUnits(p.capacityTarget())),
 		)
 	}
 	if p.target() > p.capacityTarget() {
-		note("The HPA's target, %s, is above the capacity of a replica: the HPA as written never has enough replicas.",
-			formatNumber(inUnits(p.target())))
+		note(
+			"The HPA's target, %s, is above the capacity of a replica, so the HPA as configured never has enough replicas.",
+			formatNumber(inUnits(p.target())),
+		)
 	}
 	least, most := float64(p.HPA.Min)*p.Capacity, float64(p.HPA.Max)*p.Capacity
 	if p.peak <= least {
-		note("minReplicas (%d) are enough for the highest demand (%s of %s): there is nothing to gain. Check that the "+
-			"demand is in the target's unit.", p.HPA.Min, humanize.Significant(p.peak, 3),
-			humanize.Significant(least, 3))
+		note(
+			"The highest demand is %s, and minReplicas (%d) already sustain %s, so no policy can save anything. Check that "+
+				"the demand is in the target's unit.",
+			humanize.Significant(p.peak, 3),
+			p.HPA.Min,
+			humanize.Significant(least, 3),
+		)
 	}
 	above := 0
 	for _, v := range p.demand.Values {
@@ -145,25 +155,31 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 		if over > unitSuspectShare {
 			unit = " Check that the demand is in the target's unit."
 		}
-		note("For %s of the time the demand is above what maxReplicas (%d) sustain, %s: every policy is late then.%s",
-			humanize.Share(over), p.HPA.Max, humanize.Significant(most, 3), unit)
+		note(
+			"For %s of the time, the demand is above the %s that maxReplicas (%d) sustain. Every policy is late during that "+
+				"time.%s",
+			humanize.Share(over),
+			humanize.Significant(most, 3),
+			p.HPA.Max,
+			unit,
+		)
 	}
 	if p.plannedLead() < p.recorded.Step {
 		note(
-			"The history has steps of %s, longer than the lead time, and hides bursts within a step: for every policy "+
-				"more demand would be late than shown.",
+			"The history has steps of %s, which is longer than the lead time. Bursts within a step are not visible, so every "+
+				"policy would be late for more demand than shown.",
 			p.recorded.Step,
 		)
 	} else if p.recorded.Step > time.Minute {
 		note(
-			"The history has steps of %s. Within a step the demand is a straight line, smoother than it was, for every "+
-				"policy.",
+			"The history has steps of %s. The simulation connects them with straight lines, so the simulated demand is "+
+				"smoother than the real demand. This applies to every policy.",
 			p.recorded.Step,
 		)
 	}
 	for _, one := range c.Policies {
 		if one.Name != Forewarm && one.Name != Oracle && one.Hindsight && !one.MeetsObjective {
-			note("No target of %s meets the objective: the least late one is shown.", one.Name)
+			note("No target of %s meets the objective. The table shows its most reliable target.", one.Name)
 		}
 	}
 }
@@ -171,15 +187,15 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 // historyNotes are about what is missing.
 func (p *plan) historyNotes(note noteFunc) {
 	if p.missing > 0 {
-		note("%s of the history is missing, at most %s in a row. Straight lines fill the gaps.",
+		note("%s of the history is missing. The longest gap is %s. The simulation fills gaps with straight lines.",
 			humanize.Share(p.missing), p.gap)
 	}
 	switch long := p.span(); {
 	case long < 2*day:
-		note("The history has only %s: no policy can learn the pattern of a day. Two weeks are better.",
+		note("The history covers only %s, so no policy can learn a daily pattern. Two weeks are better.",
 			formatDays(long))
 	case long < 8*day:
-		note("The history has only %s: no policy can learn the pattern of a week. Two weeks are better.",
+		note("The history covers only %s, so no policy can learn a weekly pattern. Two weeks are better.",
 			formatDays(long))
 	}
 }
@@ -193,12 +209,13 @@ func (p *plan) modelNotes(note noteFunc) {
 		}
 	}
 	if len(unfit) > 0 {
-		note("Left out, because the history is too short to fit them: %s.", strings.Join(unfit, ", "))
+		note("Some policies are left out, because the history is too short to fit their models: %s.",
+			strings.Join(unfit, ", "))
 	}
 	if p.served == nil || p.served.calibrator() == nil {
 		return
 	}
 	if r := p.served.calibrator().Report(); r.Verdict != objective.Met {
-		note("Forewarm's own report at the end: %s.", strings.TrimSuffix(r.Message(), "."))
+		note("At the end of the simulation, Forewarm itself reports: %s.", strings.TrimSuffix(r.Message(), "."))
 	}
 }

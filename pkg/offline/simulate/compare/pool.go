@@ -10,17 +10,17 @@ import (
 
 // Pool is a warm pool, and what a replica takes of it.
 type Pool struct {
-	// Name of it, and where from, in words; Member is the Forecast that the history is taken to be of.
+	// Name is the name of the pool and where it was read from. Member is the Forecast whose history is simulated.
 	Name, Member string
-	// Members of it: those whose history is not known are taken to be like the one that is, days apart.
+	// Members is the number of members. Members without a known history are assumed to have the known history, shifted by days.
 	Members int
-	// Spec is what its user asks for; the lead times are the Config's.
+	// Spec is the user's specification. The lead times come from the Config.
 	Spec warmpool.Pool
-	// Chunks of a replica.
+	// Chunks is the number of chunks per replica.
 	Chunks float64
 }
 
-// Holding is how the capacity held ahead is chosen.
+// Holding says how the simulation chooses how much capacity to hold ahead.
 type Holding string
 
 // The holdings of trials.
@@ -36,9 +36,9 @@ const (
 // PoolResult compares a warm pool with none.
 type PoolResult struct {
 	Pool Pool
-	// Members that were played: alike, days apart. All figures are of all of them.
+	// Members is the number of members that were played, with the same history, shifted by days. All figures are totals of them.
 	Members int
-	// Trials are without a pool, with it under several budgets, and with a fixed number of chunks; those that could not be
+	// Trials are runs without a pool, with the pool and several budgets, and with a fixed number of chunks. Trials that could not be
 	// played are left out.
 	Trials []Trial
 	// Verdict is the result in words, with its numbers; Notes are its caveats.
@@ -69,7 +69,7 @@ type Trial struct {
 	Timeline []Slot
 }
 
-// IdlePerDay is what stood idle a day, in replica-hours.
+// IdlePerDay is the idle capacity per day, in replica-hours.
 func (t *Trial) IdlePerDay() float64 {
 	if t.Report.Duration <= 0 {
 		return 0
@@ -103,18 +103,27 @@ func (c *Config) validatePool(wrong func(format string, args ...any)) {
 		return
 	}
 	if c.Deferrable > 0 {
-		wrong("a warm pool and work that may wait: simulate one of them at a time")
+		wrong("a warm pool and work that may wait cannot be simulated together: simulate one of them at a time")
 	}
 	if c.Node == nil {
-		wrong("a warm pool without the lead time of a node, want one: what the pool saves is the wait for nodes")
+		wrong("a warm pool needs the lead time of a node, because a pool saves the time that replicas wait for nodes")
 	}
 	if !(p.Chunks > 0) || math.IsInf(p.Chunks, 0) || !(p.Spec.GPUs > 0) || math.IsInf(p.Spec.GPUs, 0) {
-		wrong("replicas of %v chunks of %v GPUs, want more than 0 of both", p.Chunks, p.Spec.GPUs)
+		wrong("a replica takes %v chunks with %v GPUs each; expected more than 0 of both", p.Chunks, p.Spec.GPUs)
 	} else if of := p.Chunks * p.Spec.GPUs; math.Abs(of-c.GPUs) > 1e-6*c.GPUs {
-		wrong("a replica of %v GPUs, and of %v chunks of %v GPUs each: want the same", c.GPUs, p.Chunks, p.Spec.GPUs)
+		wrong(
+			"a replica has %v GPUs but takes %v chunks with %v GPUs each; both must be the same number of GPUs",
+			c.GPUs,
+			p.Chunks,
+			p.Spec.GPUs,
+		)
 	}
 	if p.Spec.Max < 1 || p.Spec.Min < 0 || p.Spec.Min > p.Spec.Max {
-		wrong("a pool of %d to %d chunks, want at least 0 to 1", p.Spec.Min, p.Spec.Max)
+		wrong(
+			"a pool of %d to %d chunks; expected a min of at least 0 and a max of at least 1 and at least min",
+			p.Spec.Min,
+			p.Spec.Max,
+		)
 	}
 }
 

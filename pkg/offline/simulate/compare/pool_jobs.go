@@ -14,7 +14,7 @@ type poolRun struct {
 	// near is what Forewarm serves where no replica waits for a node, and far where it must.
 	near, far func() (*servedRecorder, error)
 	// without are the trials that hold nothing, planned those of the pool; fixed are those of forewarm, and tuned those of
-	// the autoscaler, beside a fixed number of chunks; withoutTuned are those of the autoscaler beside none.
+	// the autoscaler with a fixed number of chunks; withoutTuned are trials of the autoscaler without chunks.
 	without, planned           []Trial
 	fixed, tuned, withoutTuned []Trial
 }

@@ -23,10 +23,10 @@ func newShiftedMembers(wanted, n, from int) shiftedMembers {
 	return shiftedMembers{Count: max(1, min(wanted, days, maxMembers)), from: from, cycle: days * perDay, day: perDay}
 }
 
-// maxMembers bounds those that are played: a plan takes the longer the more there are.
+// maxMembers is the largest number of members to simulate. Each member makes planning slower.
 const maxMembers = 8
 
-// Steps is how many are played of n: whole days, where there is more than one member.
+// Steps is how many of n steps are played. With several members, these are whole days.
 func (a shiftedMembers) Steps(n int) int {
 	if a.Count == 1 {
 		return n
@@ -46,7 +46,7 @@ func (a shiftedMembers) step(member, i int) int {
 	return a.from + since
 }
 
-// Values is what a member has of values with one for each step.
+// Values returns the values of a member, from values that have one entry for each step.
 func (a shiftedMembers) Values(member int, values []float64) []float64 {
 	n := a.Steps(len(values))
 	if member == 0 {

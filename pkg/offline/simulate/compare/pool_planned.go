@@ -31,8 +31,8 @@ type plannedPool struct {
 	budgetSpent bool
 }
 
-// PoolTally counts refreshes: all, those in which the pool covered its members, in which it fell back on what is held without
-// a forecast, and in which its budget was spent.
+// PoolTally counts refreshes: all refreshes, refreshes in which the pool covered its members, refreshes in which it held its
+// fallback, and refreshes in which its budget was spent.
 type PoolTally struct {
 	All, Covered, FellBack, OverBudget int
 }
@@ -55,8 +55,8 @@ func newPlannedPool(k plannedPool, like warmpool.Member) *plannedPool {
 	return &k
 }
 
-// Hold plans by what is known and returns the places to hold. A replica that takes several chunks finds a place where there are as
-// many.
+// Hold plans with what is known at a time and returns the number of places to hold. A place has as many chunks as a replica
+// takes.
 func (k *plannedPool) Hold(at time.Time, all []sim.Placement) int {
 	i := int(at.Sub(k.windows.demand.Start) / sync)
 	for j := range k.members {

@@ -83,11 +83,12 @@ func TestWarmPool(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if !strings.Contains(w.Verdict, "with the pool for 2 members") || !strings.Contains(w.Verdict, " of them idle: ") {
+	if !strings.Contains(w.Verdict, " for 2 members, including ") ||
+		!strings.Contains(w.Verdict, " idle GPU-hours. That is ") {
 		t.Error(w.Verdict)
 	}
 	notes := strings.Join(w.Notes, "\n")
-	for _, want := range []string{"room for 2 replicas", "The history is that of llama", "the pool covered all " +
+	for _, want := range []string{"room for 2 replicas", "The history is the history of llama", "the pool covered all " +
 		"replicas that could be needed"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("%q is not said:\n%s", want, notes)
@@ -123,7 +124,7 @@ func TestWarmPoolIsDeterministic(t *testing.T) {
 	}
 	isTheComparison(t, first)
 	notes := strings.Join(first.WarmPool.Notes, "\n")
-	for _, want := range []string{"the pool held its fallback, 2 chunks", "so nothing is shared"} {
+	for _, want := range []string{"the pool held its fallback of 2 chunks", "so the pool is not shared"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("%q is not said:\n%s", want, notes)
 		}
@@ -160,7 +161,8 @@ func TestWarmPoolInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !got.Partial || got.WarmPool == nil || got.WarmPool.Verdict != "Interrupted before the pool was compared." {
+	if !got.Partial || got.WarmPool == nil ||
+		got.WarmPool.Verdict != "The simulation was interrupted before the pool was compared." {
 		t.Errorf("%+v", got.WarmPool)
 	}
 }
@@ -168,11 +170,11 @@ func TestWarmPoolInterrupted(t *testing.T) {
 func TestWarmPoolThatCannotBePlayed(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*compare.Config){
-		"without the lead time of a node":                                      func(c *compare.Config) { c.Node = nil },
-		"a replica of 3 GPUs, and of 0.5 chunks of 8 GPUs each: want the same": func(c *compare.Config) { c.GPUs = 3 },
-		"replicas of 0 chunks of 8 GPUs":                                       func(c *compare.Config) { c.Pool.Chunks = 0 },
-		"a pool of 5 to 4 chunks":                                              func(c *compare.Config) { c.Pool.Spec.Min, c.Pool.Spec.Max = 5, 4 },
-		"nodes: a lead time of -1s":                                            func(c *compare.Config) { c.Node.Median = -time.Second },
+		"a warm pool needs the lead time of a node":                  func(c *compare.Config) { c.Node = nil },
+		"a replica has 3 GPUs but takes 0.5 chunks with 8 GPUs each": func(c *compare.Config) { c.GPUs = 3 },
+		"a replica takes 0 chunks with 8 GPUs":                       func(c *compare.Config) { c.Pool.Chunks = 0 },
+		"a pool of 5 to 4 chunks":                                    func(c *compare.Config) { c.Pool.Spec.Min, c.Pool.Spec.Max = 5, 4 },
+		"nodes: a lead time of -1s":                                  func(c *compare.Config) { c.Node.Median = -time.Second },
 	} {
 		c := poolConfig(day, 1)
 		change(&c)

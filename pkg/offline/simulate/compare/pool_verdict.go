@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
 // poolResult is the result of a pool; nil without one, or if nothing of it was simulated.
@@ -59,7 +60,7 @@ func (w *PoolResult) of(policy string, h Holding) *Trial {
 func (c *Comparison) poolVerdict(w *PoolResult) string {
 	own, without := w.of(Forewarm, HoldPlanned), w.of(Forewarm, HoldNothing)
 	if own == nil || without == nil {
-		return "Interrupted before the pool was compared."
+		return "The simulation was interrupted before the pool was compared."
 	}
 	pays, saves := c.againstNoPool(own, without, w.Members)
 	loses, against := c.againstFixed(w, own)
@@ -75,51 +76,64 @@ func (c *Comparison) againstNoPool(own, without *Trial, members int) (pays bool,
 	if members > 1 {
 		several = fmt.Sprintf(" for %d members", members)
 	}
-	head := "The pool pays. "
+	head := "The pool pays off. "
 	pays = true
 	switch {
 	case own.MeetsObjective && !without.MeetsObjective:
-		head = "The pool pays: the objective is met only with it. "
+		head = "The pool pays off: the objective is met only with the pool. "
 	case !own.MeetsObjective && without.MeetsObjective:
-		pays, head = false, "The pool loses: with it, the objective is missed. "
+		pays, head = false, "The pool does not pay off: with the pool, the objective is missed. "
 	case with.ReplicaHours > bare.ReplicaHours:
 		pays, head = false, "The pool costs more than it saves. "
 	case with.ReplicaHours == bare.ReplicaHours:
-		pays, head = false, "The pool changes nothing. "
+		pays, head = false, "The pool does not change the cost. "
 	case !own.MeetsObjective:
-		head = "The pool saves, but the objective is missed with it and without it. "
+		head = "The pool saves GPU-hours, but the objective is missed both with and without it. "
 	}
 	return pays, fmt.Sprintf(
-		"%sOver %s Forewarm would have used %s with the pool%s, %s of them idle: %s than without. "+
-			"It would have had %s with the pool, and %s without. A new replica would have waited %s for a node, "+
-			"against %s without.",
+		"%sOver %s, Forewarm with the pool would have used %s%s, including %s idle GPU-hours. That is %s than without the pool. "+
+			"%s A new replica would have waited %s for a node on average, instead of %s without the pool.",
 		head,
 		formatDays(with.Duration),
 		c.gpuHoursText(with),
 		several,
 		humanize.Amount(with.IdleReplicaHours*c.Assumptions.GPUs),
 		c.savingText(with, bare),
-		c.limitedText(with),
-		c.limitedText(bare),
+		c.reliabilityText(with, bare),
 		roundedMinutes(with.MeanNodeWait()),
 		roundedMinutes(bare.MeanNodeWait()),
 	)
 }
 
-// againstFixed is the pool beside the better of two numbers of chunks that never change, below forewarm and below the
-// autoscaler, and whether the pool loses.
+// reliabilityText compares what the objective limits with and without the pool.
+func (c *Comparison) reliabilityText(with, bare *simulate.Report) string {
+	if c.Assumptions.BadHours {
+		return fmt.Sprintf("It would have had %s with the pool, and %s without the pool.", c.limitedText(with),
+			c.limitedText(bare))
+	}
+	return fmt.Sprintf("%s of the demand would have been late with the pool, and %s without the pool.",
+		humanize.Share(with.LateShare()), humanize.Share(bare.LateShare()))
+}
+
+// againstFixed compares the pool with the better of two fixed numbers of chunks, one with Forewarm and one with the
+// autoscaler, and reports whether the pool loses.
 func (c *Comparison) againstFixed(w *PoolResult, own *Trial) (loses bool, text string) {
 	best := w.best(HoldFixed)
 	if best == nil {
 		return false, ""
 	}
-	head := "No fixed number of chunks is as good. "
+	head := "No fixed number of chunks is better. "
 	if loses = betterTrial(best, own); loses {
 		head = "A fixed number of chunks is better. "
 	}
-	return loses, fmt.Sprintf("%sThe best in hindsight, %s with %s, would have used %s with %s.", head,
-		humanize.Plural(best.FixedChunks, "chunk"), best.alternativesText(), c.gpuHoursText(&best.Report),
-		c.limitedText(&best.Report))
+	return loses, fmt.Sprintf(
+		"%sThe best fixed number in hindsight is %s with %s. It would have used %s, with %s.",
+		head,
+		humanize.Plural(best.FixedChunks, "chunk"),
+		best.alternativesText(),
+		c.gpuHoursText(&best.Report),
+		c.limitedText(&best.Report),
+	)
 }
 
 // alternativesText names the policy that scales with a fixed number of chunks.
@@ -168,29 +182,34 @@ func (p *plan) poolNotes(w *PoolResult) []string {
 	if p.Pool.placesOfNode() == 1 {
 		room = "one replica"
 	}
-	note("A node has room for %s and stays for %s after its last replica. A replica without a place waits for a new "+
-		"node. A held place is paid for like any other.", room, formatMinutes(keepIdleNode))
+	note(
+		"A node has room for %s and is kept for %s after its last replica has stopped. A replica that does not fit on a node "+
+			"waits for a new node. The room that the pool holds costs the same as room in use.",
+		room,
+		formatMinutes(keepIdleNode),
+	)
 	if p.Pool.places(p.Pool.Spec.Max) == 0 {
-		note("The pool's max, %d chunks, is less than a replica takes, %s: the pool never helps.", p.Pool.Spec.Max,
+		note("The pool's max is %d chunks, but a replica takes %s, so the pool never helps.", p.Pool.Spec.Max,
 			formatNumber(p.Pool.Chunks))
 	}
 	if w.Members == 1 {
 		note(
-			"Only one member was simulated, so nothing is shared: a held place costs as much as a replica on it, which " +
-				"would be ready at once. A pool gains when members that do not rise together share it.",
+			"Only one member was simulated, so the pool is not shared. Holding room for a replica then costs as much as running " +
+				"the replica, which would be ready immediately. A pool saves more when several members share it and their demand " +
+				"rises at different times.",
 		)
 	} else {
 		note(
-			"The history is that of %s. The other members are assumed to have the same history, shifted by whole days: "+
-				"the same daily pattern, with bursts at different times. All figures are totals of all %d members.",
+			"The history is the history of %s. Forewarm assumes that the other members have the same history, shifted by whole "+
+				"days: the same daily pattern, with bursts at different times. All figures are totals of all %d members.",
 			p.Pool.Member,
 			w.Members,
 		)
 	}
 	if n := p.Pool.Members; n > w.Members {
 		note(
-			"The pool has %d members, of which %d were simulated: the history has no more whole days, or more would take "+
-				"too long.",
+			"The pool has %d members, but only %d were simulated. The history does not have enough whole days for more members, "+
+				"or simulating more members would take too long.",
 			n,
 			w.Members,
 		)
@@ -200,24 +219,28 @@ func (p *plan) poolNotes(w *PoolResult) []string {
 		return out
 	}
 	t := &own.Pool
-	note("For %s of the time the pool covered all replicas that could be needed before a new node arrives, and "+
-		"Forewarm looked ahead by only %s.", humanize.Share(t.Share(t.Covered)), formatMinutes(p.Lead.planned()))
+	note(
+		"For %s of the time, the pool covered all replicas that could be needed before a new node arrives. During that "+
+			"time, Forewarm looked ahead by only %s.",
+		humanize.Share(t.Share(t.Covered)),
+		formatMinutes(p.Lead.planned()),
+	)
 	if t.FellBack > 0 {
-		note("For %s of the time there was no forecast to plan with, and the pool held its fallback, %d chunks.",
+		note("For %s of the time, there was no forecast to plan with, and the pool held its fallback of %d chunks.",
 			humanize.Share(t.Share(t.FellBack)), p.Pool.Spec.Fallback)
 	}
 	if t.OverBudget > 0 {
-		note("For %s of the time the budget was spent, and the pool held at most its fallback, %d chunks.",
+		note("For %s of the time, the budget was spent, and the pool held at most its fallback of %d chunks.",
 			humanize.Share(t.Share(t.OverBudget)), p.Pool.Spec.Fallback)
 	}
 	said := Assumptions{BadHours: p.BadHours}
 	p.matchedFixedNote(&said, own, note)
 	if best := w.best(HoldPlanned); best != nil && !best.OwnBudget {
-		why := "the cheapest within the objective"
+		why := "is the cheapest that meets the objective"
 		if !best.MeetsObjective {
-			why = "the least late"
+			why = "is the most reliable"
 		}
-		note("Of the simulated budgets, %s is %s: %s GPU-hours with %s %s.", formatBudget(best), why,
+		note("Of the simulated budgets, %s %s: %s GPU-hours with %s %s.", formatBudget(best), why,
 			humanize.Amount(best.Report.ReplicaHours*p.GPUs), humanize.Share(best.Limited), said.LimitedWord())
 	}
 	return out
@@ -232,21 +255,21 @@ func (p *plan) matchedFixedNote(said *Assumptions, own *Trial, note noteFunc) {
 	}
 	all = slices.DeleteFunc(all, func(t Trial) bool { return t.Limited > own.Limited })
 	if len(all) == 0 {
-		note("No fixed number of chunks that was tried has as little %s as the pool (%s).",
+		note("No simulated fixed number of chunks has as little %s as the pool (%s).",
 			said.LimitedDemand(), humanize.Share(own.Limited))
 		return
 	}
 	cheapest := slices.MinFunc(all,
 		func(a, b Trial) int { return cmp.Compare(a.Report.ReplicaHours, b.Report.ReplicaHours) })
-	note("With no more %s than the pool (%s), the cheapest fixed number is %s with %s: %s GPU-hours.",
+	note("The cheapest fixed number with no more %s than the pool (%s) is %s with %s. It uses %s GPU-hours.",
 		said.LimitedDemand(), humanize.Share(own.Limited), humanize.Plural(cheapest.FixedChunks, "chunk"),
 		cheapest.alternativesText(), humanize.Amount(cheapest.Report.ReplicaHours*p.GPUs))
 }
 
-// formatBudget is the budget of a pool in words.
+// formatBudget describes the budget of a pool.
 func formatBudget(t *Trial) string {
 	if t.Budget == 0 {
-		return "none"
+		return "no budget"
 	}
 	return humanize.Amount(t.Budget) + " idle GPU-hours a day"
 }

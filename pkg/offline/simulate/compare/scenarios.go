@@ -22,14 +22,14 @@ type Scenario struct {
 	play func(*plan) (*Outcome, error)
 }
 
-// Question is what scenarios have in common.
+// Question is shared by the scenarios that answer it.
 type Question struct {
 	Title string
 	// Notes explain the figures.
 	Notes []string
 }
 
-// Outcome is what Forewarm takes in a scenario.
+// Outcome is the result of Forewarm in a scenario.
 type Outcome struct {
 	Scenario
 
@@ -49,13 +49,13 @@ type Outcome struct {
 	Report         simulate.Report
 }
 
-// Part is what one of several workloads takes.
+// Part is the share of one of several workloads.
 type Part struct {
 	Name         string
 	ReplicaHours float64
 }
 
-// GPUHours are those of the replicas that run.
+// GPUHours are the GPU-hours of the running replicas.
 func (o *Outcome) GPUHours() float64 { return o.Report.ReplicaHours * o.GPUs }
 
 // Asked are the questions beyond the policies. The zero value asks none.
@@ -198,9 +198,12 @@ func (p *plan) spareOutcome(spare int) (*Outcome, error) {
 // whatIfs are a half and a quarter of the lead time and one minute, and waits of 30 s to 5 min: those that are shorter, or longer,
 // than the configured ones.
 func (c *Config) whatIfs() []Scenario {
-	question := &Question{"What would save more", []string{
-		"Each line is one change. The objective stays, but how much of it is used differs.",
-	}}
+	question := &Question{
+		"What would save more",
+		[]string{
+			"Each row shows the effect of one change. All rows have the same objective, and the last column shows how much of it they use.",
+		},
+	}
 	var out []Scenario
 	var leads []time.Duration
 	for _, share := range []float64{0.5, 0.25, time.Minute.Seconds() / max(c.Lead.Median.Seconds(), 1)} {
@@ -249,8 +252,8 @@ func (s Shape) scenario() Scenario {
 	question := &Question{
 		"Other shapes of GPU",
 		[]string{
-			"A shape is given by the GPUs of a replica, the price of a GPU for an hour, and what a replica sustains. All shapes are " +
-				"assumed to have the same lead time and the same limits of replicas.",
+			"A shape consists of the GPUs per replica, the hourly price of a GPU, and what a replica sustains. Forewarm assumes the " +
+				"same lead time, minReplicas and maxReplicas for all shapes.",
 		},
 	}
 	return Scenario{Question: question, Name: s.Name, change: func(c *Config) {
@@ -259,7 +262,7 @@ func (s Shape) scenario() Scenario {
 	}}
 }
 
-// Wake is servers that sleep and wake up within a time, as those of vLLM's sleep mode.
+// Wake describes servers that sleep and take a known time to wake up, for example with vLLM's sleep mode.
 type Wake struct {
 	Time time.Duration
 	// Spare replicas are awake beyond the observed demand, for a policy without a forecast; 0 for no such policy.
@@ -268,8 +271,13 @@ type Wake struct {
 
 func (w Wake) validate(c *Config) error {
 	if w.Time <= 0 || w.Time > c.Lead.Median || w.Spare < 0 {
-		return fmt.Errorf("a wake time of %s and %d spare replicas, want up to the lead time %s, and 0 or more",
-			w.Time, w.Spare, c.Lead.Median)
+		return fmt.Errorf(
+			"a wake time of %s with %d spare replicas; expected a wake time above 0 and at most the lead time "+
+				"of %s, and 0 or more spare replicas",
+			w.Time,
+			w.Spare,
+			c.Lead.Median,
+		)
 	}
 	return nil
 }
@@ -279,9 +287,10 @@ func (w Wake) scenarios() []Scenario {
 	question := &Question{
 		"Servers that sleep",
 		[]string{
-			"Asleep are as many servers as were awake at most, less those that are awake. \"Pays below\" is the price of a GPU-hour " +
-				"asleep, as a share of one awake, below which it is cheaper than Forewarm with servers that start: a server that keeps " +
-				"its GPU for itself costs all of it, several on one GPU share it.",
+			"The simulation has as many servers as were ever awake at the same time. Those that are not awake are asleep. Sleeping " +
+				"servers are cheaper than servers that start if a GPU-hour asleep costs less than the share in \"pays below\" of a " +
+				"GPU-hour awake. A sleeping server that has a GPU to itself costs the full price of the GPU. Several sleeping servers " +
+				"on one GPU share its price.",
 		},
 	}
 	add := func(name string, play func(*plan) (*Outcome, error)) Scenario {

@@ -158,14 +158,14 @@ func TestWakes(t *testing.T) {
 func TestScenariosThatCannotBePlayed(t *testing.T) {
 	base := compare.Variant{Name: "base", Lead: 10 * time.Minute, Max: 100}
 	for want, change := range map[string]func(*compare.Config, *compare.Asked){
-		"variants without a price of a GPU":       func(c *compare.Config, _ *compare.Asked) { c.GPUPrice = 0 },
-		"variants and work that may wait":         func(c *compare.Config, _ *compare.Asked) { c.Deferrable, c.Deadline = .5, time.Hour },
-		"two variants base, want other names":     func(_ *compare.Config, a *compare.Asked) { a.Variants = append(a.Variants, base) },
-		"two variants own, want other names":      func(_ *compare.Config, a *compare.Asked) { a.Variants[0].Name = "own" },
-		"variant base: capacity -1":               func(_ *compare.Config, a *compare.Asked) { a.Variants[0].Capacity = -1 },
-		"scenario l4: capacity 1e-09":             func(_ *compare.Config, a *compare.Asked) { a.Shapes[0].Capacity = 1e-9 },
-		"a wake time of 1h0m0s and 0 spare":       func(_ *compare.Config, a *compare.Asked) { a.Wake.Time = time.Hour },
-		"an objective of 2, want a share above 0": func(c *compare.Config, _ *compare.Asked) { c.Objective = 2 },
+		"variants need the price of a GPU":            func(c *compare.Config, _ *compare.Asked) { c.GPUPrice = 0 },
+		"variants and work that may wait":             func(c *compare.Config, _ *compare.Asked) { c.Deferrable, c.Deadline = .5, time.Hour },
+		"two variants have the name base":             func(_ *compare.Config, a *compare.Asked) { a.Variants = append(a.Variants, base) },
+		"two variants have the name own":              func(_ *compare.Config, a *compare.Asked) { a.Variants[0].Name = "own" },
+		"variant base: capacity -1":                   func(_ *compare.Config, a *compare.Asked) { a.Variants[0].Capacity = -1 },
+		"scenario l4: capacity 1e-09":                 func(_ *compare.Config, a *compare.Asked) { a.Shapes[0].Capacity = 1e-9 },
+		"a wake time of 1h0m0s with 0 spare":          func(_ *compare.Config, a *compare.Asked) { a.Wake.Time = time.Hour },
+		"an objective of 2; expected a share above 0": func(c *compare.Config, _ *compare.Asked) { c.Objective = 2 },
 	} {
 		c := config(working(1))
 		c.GPUPrice = 1

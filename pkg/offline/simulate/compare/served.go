@@ -26,7 +26,7 @@ const Step = 30 * time.Second
 func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
 	scaling := decide.Autoscaler{Name: p.Autoscaler, HPA: p.spec(p.capacityTarget()).HPA}
 	out := forecaster.Config{
-		// The seed is not that of what is played: nobody knows how long the next start takes.
+		// The seed differs from the seed of the playback, because no one knows how long the next start takes.
 		Starts: p.leadWithNode().pods(), Seed: 1, DelaySteps: 1,
 		Step: Step, Window: leadtime.Window(p.lookAhead()), Rate: true,
 		Autoscalers: []decide.Autoscaler{scaling}, Priors: p.Priors, Adjust: event.Adjust(p.Events),

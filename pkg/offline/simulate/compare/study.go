@@ -10,14 +10,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// Study is what a history is played for by those who judge Forewarm on many: every setting of each policy, and what hindsight would
-// have found.
+// Study says what to simulate for evaluations over many histories: every setting of each policy, including the settings that only
+// hindsight finds.
 type Study struct {
-	// Objectives that Forewarm is played for; for the first Judged of them with the constant Headrooms, too: multipliers of the
-	// spread of whatever candidate is selected for the objective.
+	// Objectives are the objectives to play Forewarm with. The first Judged of them are also played with the constant Headrooms,
+	// which are multipliers of the spread of the candidate that is selected for the objective.
 	Objectives, Headrooms []float64
 	Judged                int
-	// Draws of lead times that vary, of which each figure is the mean; 0 for 1.
+	// Draws is the number of random draws of lead times. Each figure is the mean over the draws. 0 means 1.
 	Draws int
 }
 

@@ -70,7 +70,8 @@ func (c *Config) pointOf(setting float64, r *simulate.Report) Point {
 	return Point{Setting: setting, Late: r.WorstShare(c.BadHours), RelativeCost: r.RelativeCost()}
 }
 
-// paretoFront returns the points that are not both later and dearer than another, from the least late to the cheapest.
+// paretoFront returns the points that are not both later and more expensive than another, from the least late to the
+// cheapest.
 func paretoFront(points []Point) []Point {
 	slices.SortFunc(points, func(a, b Point) int {
 		return cmp.Or(cmp.Compare(a.Late, b.Late), cmp.Compare(a.RelativeCost, b.RelativeCost),
@@ -85,8 +86,8 @@ func paretoFront(points []Point) []Point {
 	return out
 }
 
-// otherObjectives are those that forewarm's frontier is drawn with, beside the one that was asked for: where all policies are
-// played.
+// otherObjectives are the objectives that Forewarm's frontier is drawn with, in addition to the configured one. Nil if only
+// some policies are played.
 func (p *plan) otherObjectives() []float64 {
 	const most = 0.5
 	var out []float64

@@ -38,8 +38,9 @@ func variantScenarios(all []Variant) []Scenario {
 	question := &Question{
 		"Variants",
 		[]string{
-			"The cheapest is filled first. One that takes longer to start than the own workload holds what lasts, and the others have " +
-				"what is starting. Interruptions are assumed to be independent.",
+			"Forewarm fills the cheapest variant first. A variant that takes longer to start than the workload itself (own) serves " +
+				"the lasting demand, and the other variants serve the demand while it starts. Forewarm assumes that interruptions " +
+				"are independent of each other.",
 		},
 	}
 	names := make([]string, len(all))
@@ -82,19 +83,19 @@ func validateVariants(c *Config, all []Variant) error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if c.GPUPrice == 0 {
-		wrong("variants without a price of a GPU: nothing says which is cheaper")
+		wrong("variants need the price of a GPU, because the price decides which variant is filled first")
 	}
 	if c.Deferrable > 0 {
-		wrong("variants and work that may wait: simulate one of them at a time")
+		wrong("variants and work that may wait cannot be simulated together: simulate one of them at a time")
 	}
 	if len(all) > variant.Most {
-		wrong("%d variants with its own, want at most %d", len(all), variant.Most)
+		wrong("%d variants, including the workload itself; expected at most %d", len(all), variant.Most)
 	}
 	for i := range all {
 		v := &all[i]
 		spec := c.variantSpec(v)
 		if slices.ContainsFunc(all[:i], func(o Variant) bool { return o.Name == v.Name }) {
-			wrong("two variants %s, want other names", v.Name)
+			wrong("two variants have the name %s; use different names", v.Name)
 		}
 		if err := spec.Validate(sync); err != nil {
 			wrong("variant %s: %w", v.Name, err)
@@ -135,7 +136,11 @@ func (p *plan) variantsOutcome(all []Variant) (*Outcome, error) {
 	for i := range all {
 		v := &all[i]
 		shared = append(shared, variant.Variant{
-			Name: v.Name, HPA: p.variantHPA(v), Price: v.Price, Lead: p.variantLead(v).planned(), ScalesToZero: v.Min == 0,
+			Name:         v.Name,
+			HPA:          p.variantHPA(v),
+			Price:        v.Price,
+			Lead:         p.variantLead(v).planned(),
+			ScalesToZero: v.Min == 0,
 		})
 		f.Specs = append(f.Specs, p.variantSpec(v))
 	}

@@ -120,11 +120,11 @@ func (c *Comparison) verdict() string {
 	case c.Judged != nil:
 		asWritten = c.Judged.Headline() + " " + c.Judged.Details()
 	case written != nil:
-		asWritten = fmt.Sprintf("The HPA as written (%s) uses %s, with %s.",
+		asWritten = fmt.Sprintf("The HPA as configured (target %s) uses %s, with %s.",
 			formatNumber(written.Target), c.gpuHoursText(&written.Report), c.limitedText(&written.Report))
 	}
 	if c.Partial && (c.Find(Forewarm) == nil || c.Find(BestTarget) == nil) {
-		return joinSentences("Interrupted before Forewarm was compared.", asWritten)
+		return joinSentences("The simulation was interrupted before Forewarm was compared.", asWritten)
 	}
 	return joinSentences(asWritten, c.againstBest())
 }
@@ -135,19 +135,25 @@ func (c *Comparison) againstBest() string {
 	if forewarm == nil || best == nil {
 		return ""
 	}
-	which := "its cheapest target within the objective"
+	which := "the cheapest HPA target that meets the objective"
 	if !best.MeetsObjective {
-		which = "its most reliable target"
+		which = "the most reliable HPA target"
 	}
-	used := "as many"
+	used := "Forewarm uses the same number of GPU-hours."
 	if saved := c.gpuHours(&best.Report) - c.gpuHours(&forewarm.Report); saved != 0 {
-		used = fmt.Sprintf("%s %s, a difference of %s", humanize.Percent(math.Abs(saved)/c.gpuHours(&best.Report)),
-			fewerOrMore(saved), c.hoursText(math.Abs(saved)))
+		used = fmt.Sprintf(
+			"Forewarm uses %s %s GPU-hours, a difference of %s.",
+			humanize.Percent(
+				math.Abs(saved)/c.gpuHours(&best.Report),
+			),
+			fewerOrMore(saved),
+			c.hoursText(math.Abs(saved)),
+		)
 	}
 	if v := c.Judged; v != nil && v.Retargeted && v.HPA.Setting == best.Target {
-		return "This is its best target in hindsight. Forewarm uses " + used + "."
+		return "This is the best HPA target in hindsight. " + used
 	}
-	return fmt.Sprintf("In hindsight, %s is %s: it uses %s, with %s. Forewarm uses %s.", which,
+	return fmt.Sprintf("In hindsight, %s is %s. At this target, the HPA uses %s, with %s. %s", which,
 		formatNumber(best.Target), c.gpuHoursText(&best.Report), c.limitedText(&best.Report), used)
 }
 
@@ -181,15 +187,14 @@ func (c *Comparison) dollarsText(gpuHours float64) string {
 	return " ($" + humanize.Amount(gpuHours*c.Assumptions.GPUPrice) + ")"
 }
 
-// savingText is "210 ($640) or 14.5% fewer".
+// savingText is "210 GPU-hours ($640) or 14.5% fewer".
 func (c *Comparison) savingText(of, than *simulate.Report) string {
 	saved := c.gpuHours(than) - c.gpuHours(of)
 	share := "–"
 	if all := c.gpuHours(than); all > 0 {
 		share = humanize.Share(math.Abs(saved) / all)
 	}
-	return fmt.Sprintf("%s%s or %s %s", humanize.Amount(math.Abs(saved)), c.dollarsText(math.Abs(saved)), share,
-		fewerOrMore(saved))
+	return fmt.Sprintf("%s or %s %s", c.hoursText(math.Abs(saved)), share, fewerOrMore(saved))
 }
 
 func fewerOrMore(saved float64) string {

@@ -19,7 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-var update = flag.Bool("update", false, "write the verdicts of testdata anew")
+var update = flag.Bool("update", false, "write the verdicts of testdata again")
 
 // resultOf is a policy that took so many replica-hours of a thousand that were asked for, and was late by a share.
 func resultOf(name string, target, replicas, late float64) compare.PolicyResult {
@@ -29,7 +29,7 @@ func resultOf(name string, target, replicas, late float64) compare.PolicyResult 
 	}
 }
 
-// golden compares a text with a file of testdata: read the difference before you write it anew (-update).
+// golden compares a text with a file of testdata: read the difference before you update it (-update).
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", file)
@@ -137,7 +137,7 @@ func TestPoolVerdict(t *testing.T) {
 	}{
 		{"it pays", 1000, 0.9, 900, 0.9, 950, 0.9},
 		{"a fixed number is cheaper", 1000, 0.9, 900, 0.9, 850, 0.9},
-		{"it is dearer", 1000, 0.9, 1100, 0.5, 1150, 0.9},
+		{"it costs more", 1000, 0.9, 1100, 0.5, 1150, 0.9},
 		{"it misses", 1000, 0.9, 900, 1.5, 1150, 1.9},
 		{"it alone meets", 1000, 1.9, 1200, 0.5, 1150, 1.9},
 		{"neither meets", 1000, 1.9, 900, 1.5, 850, 1.9},
@@ -187,7 +187,7 @@ func TestADemandInAnotherUnitHasNoVerdict(t *testing.T) {
 		c.Demand.Values[i] *= 1e9
 	}
 	got := played(t, c)
-	const want = "replicas, and maxReplicas is 100: it is in another unit than what a replica sustains (100), or no demand."
+	const want = "replicas, but maxReplicas is 100. Either the demand is not in the unit of the replica capacity (100)"
 	if !strings.Contains(got.Doubt, want) || got.NoVerdict != got.Doubt || got.Verdict != "" || len(got.Policies) != 2 {
 		t.Errorf("%q, %q, %q with %d policies", got.Doubt, got.NoVerdict, got.Verdict, len(got.Policies))
 	}

@@ -22,12 +22,12 @@ func TestWritersAgree(t *testing.T) {
 		change func(*compare.Comparison)
 		says   string
 	}{
-		{"all", func(*compare.Comparison) {}, "The cheapest within the objective is wait 5m0s: $2,585 instead of $5,170."},
+		{"all", func(*compare.Comparison) {}, "The cheapest that meets the objective is wait 5m0s: $2,585 instead of $5,170."},
 		{"no pool", func(c *compare.Comparison) { c.WarmPool = nil }, "This history is made up, and so is this verdict"},
 		{"no what-ifs", without("What would save more"), "is quarter (0.25 × $1.10/h, capacity 300): $2,640 instead of"},
 		{"no shapes", without("Other shapes of GPU"), "Each line is one change."},
 		{"no servers that sleep", without("Servers that sleep"), "A replica sustains 1000 (given)."},
-		{"no variants", without("Variants"), "for the servers that are awake. That pays while a GPU-hour asleep costs less than 48.3% of"},
+		{"no variants", without("Variants"), "for the servers that are awake. This pays off if a GPU-hour of a sleeping server costs less than 48.3% of"},
 		{"nothing else", func(c *compare.Comparison) { *c = *comparison() }, "Two days are short"},
 		{"no price", func(c *compare.Comparison) {
 			c.Assumptions.GPUPrice = 0
@@ -38,14 +38,14 @@ func TestWritersAgree(t *testing.T) {
 		{"by bad hours", byBadHours, "of the demand may arrive in bad hours (more than a tenth of"},
 		{"work that may wait", func(c *compare.Comparison) {
 			c.Assumptions.Deferrable, c.Assumptions.Deadline = 0.2, time.Hour
-		}, "may wait longer than 30s; 20% of it may wait 1h"},
+		}, "may wait longer than 30s; 20% of the demand may wait 1h"},
 		{"no capacity", func(c *compare.Comparison) { c.Assumptions.CapacityAssumed = true }, "No replica capacity was given."},
 		{"interrupted", func(c *compare.Comparison) { c.Partial = true }, "Interrupted: the figures are correct"},
 		{"nothing saves", func(c *compare.Comparison) {
 			for i := range c.Scenarios {
 				c.Scenarios[i].MeetsObjective = false
 			}
-		}, "None of these is cheaper within the objective."},
+		}, "None of these meets the objective at a lower cost."},
 		{"too short", func(c *compare.Comparison) { c.Verdict, c.NoVerdict = "", "Ten hours." }, "Variants Ten hours."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -146,7 +146,7 @@ func (f figures) paysBelow(o *compare.Outcome) float64 {
 // scenarioAnswer names the cheapest of some scenarios that keeps the objective.
 func (f figures) scenarioAnswer(group []compare.Outcome) answer {
 	out := answer{
-		Title: group[0].Title, Answer: "None of these is cheaper within the objective.", Rows: f.scenarios(group),
+		Title: group[0].Title, Answer: "None of these meets the objective at a lower cost.", Rows: f.scenarios(group),
 		Notes: group[0].Notes,
 	}
 	best := slices.IndexFunc(group, func(o compare.Outcome) bool { return o.MeetsObjective })
@@ -158,13 +158,15 @@ func (f figures) scenarioAnswer(group []compare.Outcome) answer {
 	if f.GPUPrice > 0 {
 		amount = func(v float64) string { return "$" + humanize.Amount(v) }
 	}
-	out.Answer = "The cheapest within the objective is " + f.describeScenario(o) + ": " + amount(f.costOf(o))
+	out.Answer = "The cheapest that meets the objective is " + f.describeScenario(o) + ": " + amount(f.costOf(o))
 	if !math.IsNaN(f.now) {
 		out.Answer += " instead of " + amount(f.now)
 	}
 	if o.Asleep > 0 {
-		out.Answer += " for the servers that are awake. That pays while a GPU-hour asleep costs less than " +
-			humanize.Share(f.paysBelow(o)) + " of one awake"
+		out.Answer += " for the servers that are awake. This pays off if a GPU-hour of a sleeping server costs less than " +
+			humanize.Share(
+				f.paysBelow(o),
+			) + " of a GPU-hour of a server that is awake"
 	}
 	out.Answer += "."
 	return out

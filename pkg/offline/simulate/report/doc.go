@@ -3,9 +3,8 @@
 //	compare.Comparison ──> figures  each figure once: name, heading, value, text (figures.go, answers.go, pool.go, forecasts.go)
 //	figures            ──> Text     words, tables and charts in characters (text.go, frontier.go)
 //	                   ──> JSON     every number by its name
-//	                   ──> HTML     one file with its drawings, which needs nothing beside itself (html.go, timeline.go,
-//	                                frontier.go)
+//	                   ──> HTML     one self-contained file with its drawings (html.go, timeline.go, frontier.go)
 //
-// All three begin with the assumptions or the verdict. Texts of others (names of files, autoscalers, servers) are
-// escaped: no terminal codes, no markup.
+// All three begin with the assumptions or the verdict. Texts from outside (names of files, autoscalers, servers) are
+// escaped, so that they contain no terminal codes and no markup.
 package report

@@ -120,19 +120,19 @@ func (f figures) policy(r *report.Record, p *compare.PolicyResult) {
 		Means("Share of the demand that was dropped")
 	r.Data("missedFraction", p.Report.MissedShare())
 	r.Add("coldStarts", "cold\nstarts", p.Report.ColdStarts, strconv.Itoa(p.Report.ColdStarts)).
-		Means("Times that demand arrived and no replica was ready")
+		Means("How often demand arrived while no replica was ready")
 	churn, cost := p.Report.ChurnPerHour(), p.Report.RelativeCost()
 	r.Add("churnPerHour", "churn\n/h", churn, formatDecimal(churn, 1)).
-		Means("Replicas started or stopped in an hour")
+		Means("Replicas started or stopped per hour")
 	r.Add("earlySeconds", "min\nearly", p.MeanEarly, formatMinutes(p.MeanEarly)).
-		Means("Minutes that replicas were ready before the demand needed them")
+		Means("How many minutes before the demand needed them replicas were ready")
 	r.Add("lateSeconds", "min\nlate", p.MeanLate, formatMinutes(p.MeanLate)).
-		Means("Minutes that replicas were ready after the demand needed them")
+		Means("How many minutes after the demand needed them replicas were ready")
 	r.Data("peakReplicas", p.Report.Peak)
 	r.Data("hindsight", p.Hindsight)
 	r.Data("meetsObjective", p.MeetsObjective)
 	r.Add("relativeCost", "rel.\ncost", cost, formatDecimal(cost, 2)).
-		Means("Relative cost: GPU-hours over the GPU-hours of the demand itself")
+		Means("Relative cost: the GPU-hours paid for, divided by the GPU-hours that the demand itself takes")
 	r.Data("frontier", report.Records(p.Frontier, func(r *report.Record, at *compare.Point) {
 		r.Data("setting", at.Setting)
 		r.Data(f.limitedFraction(), at.Late)
@@ -200,7 +200,7 @@ func (f figures) assumptions() *report.Record {
 	if f.WarmUp > 0 {
 		warmUp = humanize.Span(f.WarmUp)
 	}
-	price := "not given, so no dollars are shown"
+	price := "not given, so costs are not shown in dollars"
 	if f.GPUPrice > 0 {
 		price = "$" + formatDecimal(f.GPUPrice, 2) + " an hour"
 	}
@@ -233,7 +233,7 @@ func (f figures) assumptions() *report.Record {
 func (f figures) objective() string {
 	text := objective.Goal{Late: f.Objective, BadHours: f.BadHours}.Sentence(f.Wait, 0)
 	if f.Deferrable > 0 {
-		text += "; " + humanize.ShareAsWritten(f.Deferrable) + " of it may wait " + humanize.Span(f.Deadline)
+		text += "; " + humanize.ShareAsWritten(f.Deferrable) + " of the demand may wait " + humanize.Span(f.Deadline)
 	}
 	return text
 }
@@ -245,8 +245,10 @@ func (f figures) replicas() string {
 // describeCapacity is the assumption that all figures rest on, in a line.
 func describeCapacity(a *compare.Assumptions) string {
 	if a.CapacityAssumed {
-		return "No replica capacity was given. A replica is assumed to sustain " + humanize.Number(a.Capacity) +
-			", the autoscaler's target. All figures depend on it."
+		return "No replica capacity was given. Forewarm assumes that a replica sustains " + humanize.Number(
+			a.Capacity,
+		) +
+			", the autoscaler's target. All figures depend on this assumption."
 	}
 	return "A replica sustains " + humanize.Number(a.Capacity) + " (given). The autoscaler's target is " +
 		humanize.Number(a.Target) + "."

@@ -62,15 +62,15 @@ func forecastsAnswer(f *accuracy.Result) answer {
 	judged, lead := humanize.Period(f.To.Sub(f.From)), humanize.Span(f.Lead)
 	out := answer{
 		Title: "How accurate are the forecasts?",
-		Answer: "The forecasts of " + judged + " are compared with the demand that came. Each was made from what was known at its " +
-			"time. The lead time is " + lead + ".",
+		Answer: "The forecasts of " + judged + " are compared with the actual demand. Each forecast uses only what was known at " +
+			"the time. The lead time is " + lead + ".",
 		Rows: report.Records(f.Scores, score),
 		Notes: append([]string{
-			"MAE, MASE: error of the forecast of the demand at the horizon, in the demand's unit and relative to repeating the last day " +
-				"(in a history that is too short for that, the last value). loss: pinball loss of the 95% quantile of the peak until the " +
-				"horizon; lower is better. coverage: how often that peak was within each quantile. skill: the share by which the number " +
-				"to its left is below that of the last value.",
-			"¹ a baseline, which costs nothing",
+			"MAE is the mean error of the demand that was forecast for the horizon, in the demand's unit. MASE is the same error, " +
+				"divided by the error of repeating the last day (or, if the history is too short for that, the last value). Loss is " +
+				"the pinball loss of the 95% quantile of the peak until the horizon. Lower is better. Coverage is how often that peak " +
+				"was within each quantile. Skill shows how much lower the number to its left is than the same number for last-value.",
+			"¹ a baseline that needs no training",
 		}, f.Notes...),
 	}
 	if f.Partial {

@@ -53,8 +53,8 @@ func forecasts() *accuracy.Result {
 func TestForecastsAlone(t *testing.T) {
 	const want = `
 How accurate are the forecasts?
-The forecasts of 3 days are compared with the demand that came. Each was made from what was known at
-its time. The lead time is 5m.
+The forecasts of 3 days are compared with the actual demand. Each forecast uses only what was known
+at the time. The lead time is 5m.
 
 horizon and model      MAE  skill   MASE  loss  skill  coverage 50%     90%     95%     99%
 5m, forewarm          1234  12.5%  0.407  53.8   0.0%         51.6%   89.8%   94.8%  100.0%
@@ -64,7 +64,7 @@ horizon and model      MAE  skill   MASE  loss  skill  coverage 50%     90%     
 	if got := report.ForecastsText(forecasts(), 100); !strings.HasPrefix(got, want) ||
 		!strings.HasSuffix(
 			got,
-			"\n¹ a baseline, which costs nothing\nTwo gaps.\nInterrupted before the end of the history.\n",
+			"\n¹ a baseline that needs no training\nTwo gaps.\nInterrupted before the end of the history.\n",
 		) {
 		t.Errorf("it prints\n%s", got)
 	}

@@ -15,8 +15,8 @@ import (
 // frontierAxes is where cost is drawn against lateness: to the right the logarithm of the share that was late (or in bad hours), upwards the cost.
 type frontierAxes struct{ x, y chart.Axis }
 
-// newFrontierAxes spans the policies and the objective; of their frontiers, what is neither much later nor much dearer than the
-// policies themselves. False where there is nothing to draw.
+// newFrontierAxes spans the policies and the objective, and the points of their frontiers that are neither much later nor much
+// more expensive than the policies themselves. It returns false if there is nothing to draw.
 func newFrontierAxes(c *compare.Comparison) (frontierAxes, bool) {
 	// minShare is the smallest share that is distinguished from 0.
 	const minShare = 1e-4
@@ -151,9 +151,14 @@ func frontierSection(c *compare.Comparison, width int) report.Section {
 	}
 	return report.Section{
 		Sentences: []string{
-			"Relative cost (upwards) against the share of " + c.Assumptions.LimitedDemand() + " (to the right)",
+			"Relative cost (vertical) and the share of " + c.Assumptions.LimitedDemand() + " (horizontal)",
 		},
 		Drawing: cells.String(),
-		Notes:   []string{strings.Join(key, ", ") + ". Small letters are other settings, ┊ is the objective."},
+		Notes: []string{
+			strings.Join(
+				key,
+				", ",
+			) + ". Lowercase letters are the same policies with other settings. ┊ is the objective.",
+		},
 	}
 }

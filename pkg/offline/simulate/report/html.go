@@ -116,7 +116,7 @@ func comparedWithHPA(ours, hpa float64, format func(float64) string) string {
 	size := humanize.Percent(math.Abs(by))
 	switch {
 	case math.Abs(by) < 0.0005:
-		return "as" + withHPA
+		return "the same as" + withHPA
 	case by < 0:
 		return size + " less than the " + format(hpa) + withHPA
 	}

@@ -66,8 +66,9 @@ func (f figures) poolAnswer(w *compare.PoolResult) answer {
 		Rows:   report.Records(w.Trials, f.trial),
 		Notes: append([]string{
 			describePool(&w.Pool),
-			"Idle/day is the GPU-hours a day that were held and not used; they are part of the GPU-hours. Waited is the " +
-				"share of the starts that waited for a node; min is the mean wait over all starts, in minutes.",
+			"Idle/day is the number of GPU-hours a day that the pool held and no replica used. They are included in the " +
+				"GPU-hours. Waited is the share of new replicas that waited for a node. Min is the mean wait of all new " +
+				"replicas, in minutes.",
 		}, w.Notes...),
 	}
 	for i := range w.Trials {
@@ -88,7 +89,7 @@ func waitedShare(r *simulate.Report) string {
 	return formatDecimal(100*float64(r.WaitedForNode)/float64(r.Started), 0) + "%"
 }
 
-// describeTrial is a trial in words.
+// describeTrial describes a trial.
 func describeTrial(t *compare.Trial) string {
 	switch t.Holding {
 	case compare.HoldPlanned:
@@ -97,7 +98,7 @@ func describeTrial(t *compare.Trial) string {
 			budget = humanize.Amount(t.Budget) + "/day"
 		}
 		if t.OwnBudget {
-			budget += " (as written)"
+			budget += " (as configured)"
 		}
 		return t.Policy + ", pool with " + budget
 	case compare.HoldFixed:
@@ -110,11 +111,11 @@ func describeTrial(t *compare.Trial) string {
 	return t.Policy
 }
 
-// describePool are what the pool asks for.
+// describePool describes the pool's settings.
 func describePool(p *compare.Pool) string {
-	budget := "without a budget"
+	budget := "no budget"
 	if p.Spec.Budget > 0 {
-		budget = "with a budget of " + humanize.Amount(p.Spec.Budget) + " idle GPU-hours a day"
+		budget = "a budget of " + humanize.Amount(p.Spec.Budget) + " idle GPU-hours a day"
 	}
 	takes, of := "one chunk", "of one GPU"
 	if n := p.Chunks; n != 1 {
@@ -124,7 +125,18 @@ func describePool(p *compare.Pool) string {
 		of = "of " + strconv.FormatFloat(n, 'f', -1, 64) + " GPUs each"
 	}
 	asked := &p.Spec
-	return fmt.Sprintf("¹ With the target and the number of chunks that are best in hindsight. The pool is %s, with "+
-		"member %s. It covers the %s quantile and holds %d to %d chunks, %d as fallback, %s. A replica takes %s %s.",
-		p.Name, p.Member, humanize.Number(asked.Quantile), asked.Min, asked.Max, asked.Fallback, budget, takes, of)
+	return fmt.Sprintf(
+		"¹ With the target and the number of chunks that are the best in hindsight. The pool is %s, with "+
+			"the member %s. It covers the %s quantile and holds %d to %d chunks. Its fallback is %s, and it has %s. "+
+			"A replica takes %s %s.",
+		p.Name,
+		p.Member,
+		humanize.Number(asked.Quantile),
+		asked.Min,
+		asked.Max,
+		humanize.Plural(asked.Fallback, "chunk"),
+		budget,
+		takes,
+		of,
+	)
 }

@@ -58,10 +58,10 @@ func policiesSection(c *compare.Comparison) report.Section {
 			hindsight = "¹ with the best target in hindsight"
 		}
 		if !c.Policies[i].MeetsObjective {
-			missed = "! misses the objective: more " + c.Assumptions.LimitedWord() + " than " +
-				humanize.ShareAsWritten(c.Assumptions.Objective)
+			missed = "! misses the objective: more than " + humanize.ShareAsWritten(c.Assumptions.Objective) + " " +
+				c.Assumptions.LimitedWord()
 			if c.Assumptions.Deferrable > 0 {
-				missed += ", or of what may wait past its deadline"
+				missed += ", or more than that share of the work that may wait missed its deadline"
 			}
 		}
 	}
@@ -104,7 +104,13 @@ func coursesSection(c *compare.Comparison, width int) report.Section {
 		Title: fmt.Sprintf("Demand, and late demand by policy, %s to %s UTC",
 			first[0].Start.UTC().Format(moment), endOf(first).UTC().Format(moment)),
 		Drawing: drawing.String(),
-		Notes: []string{fmt.Sprintf("A full bar is a demand of %s replicas; for a policy, %s of the demand late.",
-			humanize.Amount(chart.HighestValue(came)), humanize.Share(worst))},
+		Notes: []string{
+			fmt.Sprintf(
+				"In the row of the demand, a full bar is a demand of %s replicas. In the rows of the policies, "+
+					"a full bar means that %s of the demand was late.",
+				humanize.Amount(chart.HighestValue(came)),
+				humanize.Share(worst),
+			),
+		},
 	}
 }

@@ -28,7 +28,7 @@ type timelineChart struct {
 func (t timelineChart) Caption() string {
 	switch t.Policy {
 	case compare.HPA:
-		return "Before: " + t.Policy + ", as written"
+		return "Before: " + t.Policy + ", as configured"
 	case compare.BestTarget:
 		return "Best in hindsight: " + t.Policy
 	}
@@ -65,7 +65,7 @@ func timelineCharts(policies []compare.PolicyResult, id string) []timelineChart 
 func describeWorst(all []compare.Slot) string {
 	worst := slices.MaxFunc(all, func(a, b compare.Slot) int { return cmp.Compare(a.Late, b.Late) })
 	if worst.Late == 0 {
-		return "Nothing was late at any time."
+		return "No demand was late."
 	}
 	return fmt.Sprintf("The worst interval began at %s: %s of its demand was late.",
 		worst.Start.UTC().Format("15:04 UTC on 2 January"), humanize.Share(worst.Late))
