@@ -175,7 +175,7 @@ func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool,
 func tooMany(p *Pool) *Pool {
 	return &Pool{
 		WarmPool: &v1alpha1.WarmPool{TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta, Status: p.Status},
-		Problem: fmt.Sprintf("the namespace already has %d older WarmPools, and Forewarm reads no more than that: delete one",
+		Problem: fmt.Sprintf("the namespace already has %d older WarmPools, and Forewarm reads no more: delete one",
 			maxPerNamespace),
 		unread: p.unread, spec: p.spec,
 	}
