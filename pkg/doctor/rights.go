@@ -60,7 +60,7 @@ func (s *state) serverComponents() []component {
 			{group: v1alpha1.GroupName, resource: "warmpools", verbs: reading()},
 			{group: v1alpha1.GroupName, resource: "warmpools", subresource: "status", verbs: []string{"update"}},
 		}},
-		{"leader", Error, "no replica can lead, so Forewarm writes no status", []right{
+		{"leader", Error, "no replica can become the leader, which writes the status of objects", []right{
 			{group: leases, resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
 			{group: leases, resource: "leases", name: lease, namespace: ownNamespace, verbs: []string{"get", "update"}},
 		}},
@@ -96,7 +96,7 @@ func (s *state) authorityComponent() component {
 
 // delegation is what every aggregated API server needs; the cluster's own roles grant it.
 func delegation() component {
-	const without = "Forewarm cannot authenticate and authorize requests, so it does not start"
+	const without = "Forewarm cannot authenticate and authorize requests, and does not start"
 	return component{"authentication", Error, without, []right{
 		{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
 		{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},

@@ -330,7 +330,7 @@ func testMissingCRD(t *testing.T, s *poolScene) {
 		return ""
 	})
 	time.Sleep(3 * time.Second)
-	if n := log.Count("warm pools are off"); n != 1 || log.Count("level=WARN") > 0 {
+	if n := log.Count("Forewarm does not plan warm pools"); n != 1 || log.Count("level=WARN") > 0 {
 		t.Errorf("said %d times: %s", n, log.String())
 	}
 	s.MustKubectl(t, "", "create", "-f", "deploy/charts/forewarm/files/crds/forewarm.dev_warmpools.yaml")

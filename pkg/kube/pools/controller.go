@@ -126,7 +126,7 @@ func (c *Controller) Run(ctx context.Context, clock run.Clock) {
 		due := clock.Now().Add(c.interval)
 		err := c.Step(ctx, clock.Now())
 		if last.IsNew(err) && ctx.Err() == nil {
-			c.log.WarnContext(ctx, "some warm pools could not be reconciled, retrying", "error", err)
+			c.log.WarnContext(ctx, "cannot reconcile some warm pools, retrying", "error", err)
 		}
 		if len(c.changed) > 0 && c.interval > podDelay && clock.WaitUntil(ctx, clock.Now().Add(podDelay)) == nil {
 			c.holdChanged(ctx)

@@ -25,7 +25,7 @@ func TestALargePoolIsInvalid(t *testing.T) {
 	if small := pool(100); small.Problem != "" || len(small.Spec.Members) != 1 {
 		t.Errorf("a pool with 100 tolerations: %q", small.Problem)
 	}
-	const want = "its spec takes 1056 KiB of memory, and Forewarm keeps at most 256 KiB"
+	const want = "its spec takes 1056 KiB of memory, but Forewarm keeps at most 256 KiB"
 	if large := pool(
 		15_000,
 	); !strings.HasPrefix(large.Problem, want) || large.Resolved.Object != nil ||

@@ -41,7 +41,7 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	own.QPS = -1
 	client, err := dynamic.NewForConfig(own)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for WarmPools: %w", err)
+		return nil, fmt.Errorf("create a client for WarmPools: %w", err)
 	}
 	w := &Watch{log: log, client: client.Resource(v1alpha1.GroupVersion().WithResource("warmpools"))}
 	w.Watch = informer.New(informer.From(w.client, client, ""), newPool, informer.Config[Pool]{
@@ -103,7 +103,7 @@ func (w *Watch) logProblem(ctx context.Context, problem *informer.ReadError) {
 	if apierrors.IsNotFound(problem) {
 		level = slog.LevelInfo // This cluster uses Forecasts only.
 	}
-	w.log.Log(ctx, level, "warm pools are off", "reason", problem)
+	w.log.Log(ctx, level, "Forewarm does not plan warm pools, because it cannot read them", "reason", problem)
 }
 
 // Finalizer keeps a pool until the scale that it set was restored. Objects that a pool owns need none: Kubernetes deletes them
@@ -163,8 +163,8 @@ func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool,
 		return manifest.ResolvedPool{}, err.Error()
 	}
 	if size := informer.SizeOf(decoded.Spec); size > maxSize {
-		const text = "its spec takes %d KiB of memory, and Forewarm keeps at most %d KiB: " +
-			"remove from spec.chunk.podTemplate what placeholders do not need"
+		const text = "its spec takes %d KiB of memory, but Forewarm keeps at most %d KiB: " +
+			"remove fields that placeholders do not need from spec.chunk.podTemplate"
 		return manifest.ResolvedPool{}, fmt.Sprintf(text, size>>10, maxSize>>10)
 	}
 	resolved, problems := manifest.ResolvePool(decoded)
@@ -175,7 +175,7 @@ func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool,
 func tooMany(p *Pool) *Pool {
 	return &Pool{
 		WarmPool: &v1alpha1.WarmPool{TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta, Status: p.Status},
-		Problem: fmt.Sprintf("the namespace has %d WarmPools that are older, and Forewarm reads no more: delete one",
+		Problem: fmt.Sprintf("the namespace already has %d older WarmPools, and Forewarm reads no more: delete one",
 			maxPerNamespace),
 		unread: p.unread, spec: p.spec,
 	}
