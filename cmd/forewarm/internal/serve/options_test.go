@@ -95,7 +95,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 	for _, want := range []string{
 		"--port 70000", "--standalone reads no Forecasts", "set --config-dir", "set --prometheus-url, --sources-file, or --scrape-config",
 		"the data directory is not set", "a retention of 5m0s", "--retention-size 0B is too small: write at least 64MiB", `--tenant-label "a-b"`, `--log-level "loud"`, `--log-format "xml"`,
-		"refit -1s", "concurrency -1", "--keda-address :9090 without TLS", "--warm-pool-step 0s",
+		"refit is -1s", "concurrency is -1", "--keda-address :9090 without TLS", "--warm-pool-step 0s",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not among the problems:\n%v", want, err)
