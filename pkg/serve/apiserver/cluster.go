@@ -128,7 +128,7 @@ func trustCheck(config *genericapiserver.Config) run.Check {
 	return run.Check{Name: "front-proxy-ca", Run: func() error {
 		proxy := config.Authentication.RequestHeaderConfig
 		if proxy != nil && len(proxy.CAContentProvider.CurrentCABundleContent()) == 0 {
-			return errors.New("Forewarm has not read the cluster's front proxy certificate authority yet")
+			return errors.New("the front proxy certificate authority of the cluster has not been read yet")
 		}
 		return nil
 	}}

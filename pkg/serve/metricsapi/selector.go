@@ -45,8 +45,8 @@ func selectorPairs(selector labels.Selector) (map[string]string, error) {
 			return nil, err
 		}
 		if other, twice := out[key]; twice && other != value {
-			return nil, fmt.Errorf("%w: label %.64s has two values (%.64q, %.64q): keep one", decide.ErrSelector, key, other,
-				value)
+			return nil, fmt.Errorf("%w: label %.64s has two values (%.64q, %.64q): keep one",
+				decide.ErrSelector, key, other, value)
 		}
 		out[key] = value
 	}
