@@ -105,7 +105,7 @@ func TestAnObjectiveByBadHours(t *testing.T) {
 		"<dt>Bad hours</dt>",
 		"replica-hours that may be in bad hours in 14 days",
 		"than the previous HPA, with 2 bad hours instead of",
-		`<td class="k">Forewarm</td><td class="n">2 (0.62% of the demand)</td>`,
+		`<td class="k">Forewarm</td><td data-label="Bad hours" class="n">2 (0.62% of the demand)</td>`,
 		"of 336 hours, with 0.62% of the demand; Forewarm replayed 96 hours in which it did not serve",
 		"07:00 to 08:00 UTC (43% late)</li>",
 		"(18% late, replayed)</li>",
@@ -142,7 +142,7 @@ func TestMeasuredIsBesideSimulated(t *testing.T) {
 		"late for 0.62% of the demand",
 		"According to objective.measured, 2.9% of the demand was late.",
 		"2.9% measured over 3 days",
-		`Measured, not simulated</td><td class="n">-</td><td class="n minor">2.9%`,
+		`Measured, not simulated</td><td data-label="Bad hours" class="n">-</td><td data-label="Late" class="n minor">2.9%`,
 	)
 	e.Settings.Mode = decide.Shadow
 	got = inspect.Outlook(e, snapshottest.Now()).Status.Objective
@@ -375,4 +375,14 @@ func TestTableMarksMissedObjectives(t *testing.T) {
 	if cells := table.Rows[0].Cells; cells[4] != "1.8%!" || cells[13] != "6.5" {
 		t.Errorf("cells %v, want 1.8%%! late with k = 6.5", cells)
 	}
+}
+
+// TestAPageWithoutSamples: a Forecast that has no history yet shows why, and no empty charts.
+func TestAPageWithoutSamples(t *testing.T) {
+	page := browse(t, snapshottest.Store(snapshottest.Pending(snapshottest.Key("llama"))), "llama", "page").Body.String()
+	says(t, page, "Why there is no value yet")
+	lacks(t, page, "Forecasts and what was observed", "Now and ahead")
+	ready := browse(t, snapshottest.Store(snapshottest.Ready(snapshottest.Key("llama"))), "llama", "page").Body.String()
+	says(t, ready, "Now and ahead")
+	lacks(t, ready, "Why there is no value yet")
 }

@@ -51,6 +51,12 @@ type page struct {
 	HPA             hpaExample
 }
 
+// Empty reports whether there is nothing to draw: no sample of the last day, and no forecast.
+func (p *page) Empty() bool {
+	known := func(s v1alpha1.Sample) bool { return s.Observed != nil }
+	return len(p.Status.Path) == 0 && !slices.ContainsFunc(p.Status.Recent, known)
+}
+
 // fact is one number on the page with its name and an explanation.
 type fact struct{ Name, Value, Unit, Note string }
 
