@@ -98,8 +98,8 @@ func TestFaultsOfTheLibrary(t *testing.T) {
 		says   string
 	}{
 		{gonvml.ERROR_LIBRARY_NOT_FOUND, gpu.LibraryMissing, "runtimeClassName: nvidia"},
-		{gonvml.ERROR_DRIVER_NOT_LOADED, gpu.DriverNotLoaded, "no NVIDIA driver now"},
-		{gonvml.ERROR_LIB_RM_VERSION_MISMATCH, gpu.DriverMismatch, "a new container"},
+		{gonvml.ERROR_DRIVER_NOT_LOADED, gpu.DriverNotLoaded, "driver is not loaded"},
+		{gonvml.ERROR_LIB_RM_VERSION_MISMATCH, gpu.DriverMismatch, "restart the container"},
 		{gonvml.ERROR_NO_PERMISSION, gpu.NoPermission, "refuses"},
 		{gonvml.ERROR_UNKNOWN, gpu.Unknown, "nvmlInit: "},
 	} {

@@ -45,7 +45,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 	}{
 		{
 			"covered", 11, 12, 0, time.Hour, pod,
-			"p90 of 11 starts on existing nodes that warm pool h100 provides; 6m7s without it",
+			"p90 of 11 starts on existing nodes that warm pool h100 provides; 6m7s without the pool",
 		},
 		{
 			"the cover lies ahead", 11, 12, 2 * time.Hour, time.Hour, whole,
@@ -53,7 +53,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 		},
 		{
 			"the second that it begins", 11, 12, time.Hour, time.Hour, pod,
-			"p90 of 11 starts on existing nodes that warm pool h100 provides; 6m7s without it",
+			"p90 of 11 starts on existing nodes that warm pool h100 provides; 6m7s without the pool",
 		},
 		{
 			"covered, and what is measured is announced", 11, 12, 0, 59 * time.Second, whole,
@@ -61,7 +61,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 		},
 		{
 			"too few starts found a node", 3, 12, 0, time.Hour, whole,
-			all + "; warm pool h100 covers it, but only 3 starts on existing nodes were measured",
+			all + "; warm pool h100 is ready for this Forecast, but only 3 starts on existing nodes were measured",
 		},
 		{"none waited", 12, 0, 0, time.Hour, whole, ""},
 	} {
@@ -75,7 +75,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 			measured.Lead = record.LeadTime(noon().Add(c.now))
 			want = manifest.MeasuredLeadTime{
 				Lead:   measured.Lead,
-				Source: all + "; warm pool h100 covers it, without a shorter lead time",
+				Source: all + "; warm pool h100 is ready for this Forecast, but does not shorten the lead time",
 			}
 		}
 		got := forecasts.ShortenLeadTime("h100", noon().Add(c.since), measured, record, noon().Add(c.now))
@@ -97,11 +97,11 @@ func TestACoveredLeadTimeThatChangesIsAnnounced(t *testing.T) {
 	all := manifest.MeasuredLeadTime{Lead: 367 * time.Second}
 	before := forecasts.ShortenLeadTime("h100", noon(), all, record, later)
 	if before.Lead != 126*time.Second ||
-		!strings.HasSuffix(before.Source, "6m7s without it (4m8s is in use from 14:01:00 UTC on)") {
+		!strings.HasSuffix(before.Source, "6m7s without the pool (changes to 4m8s at 14:01:00 UTC)") {
 		t.Errorf("announced: %+v", before)
 	}
 	after := forecasts.ShortenLeadTime("h100", noon(), all, record, later.Add(time.Minute))
-	if after.Lead != 248*time.Second || strings.Contains(after.Source, "is in use from") {
+	if after.Lead != 248*time.Second || strings.Contains(after.Source, "changes to") {
 		t.Errorf("in use: %+v", after)
 	}
 }
@@ -211,7 +211,7 @@ func testCountedUnderACover(t *testing.T, c *apiservertest.Cluster) {
 	if status.Starts == nil || status.Starts.Placed.Count != 1 || status.Starts.Held.Count != 1 {
 		t.Errorf("counted %+v, want one of each", status.Starts)
 	}
-	const words = "fallback 5m: 1 of 10 starts measured; 1 more on nodes that a warm pool held; warm pool h100 covers it, " +
+	const words = "fallback 5m: 1 of 10 starts measured; 1 more on nodes that a warm pool held; warm pool h100 is ready for this Forecast, " +
 		"but only 2 starts on existing nodes were measured"
 	if status.LeadTimeSource != words {
 		t.Errorf("it says %q, want %q", status.LeadTimeSource, words)

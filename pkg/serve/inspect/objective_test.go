@@ -381,8 +381,8 @@ func TestTableMarksMissedObjectives(t *testing.T) {
 func TestAPageWithoutSamples(t *testing.T) {
 	page := browse(t, snapshottest.Store(snapshottest.Pending(snapshottest.Key("llama"))), "llama", "page").Body.String()
 	says(t, page, "Why there is no value yet")
-	lacks(t, page, "Forecasts and what was observed", "Now and ahead")
+	lacks(t, page, "Past forecasts and observed demand", "Present demand and forecast")
 	ready := browse(t, snapshottest.Store(snapshottest.Ready(snapshottest.Key("llama"))), "llama", "page").Body.String()
-	says(t, ready, "Now and ahead")
+	says(t, ready, "Present demand and forecast")
 	lacks(t, ready, "Why there is no value yet")
 }

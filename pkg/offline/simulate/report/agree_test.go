@@ -35,7 +35,7 @@ func TestWritersAgree(t *testing.T) {
 				c.Scenarios[i].GPUPrice, c.Scenarios[i].Dollars = 0, 0
 			}
 		}, "is wait 5m0s: 845 GPU-hours instead of 1,690 GPU-hours."},
-		{"by bad hours", byBadHours, "of the demand may arrive in bad hours (more than a tenth of"},
+		{"by bad hours", byBadHours, "of the demand may arrive in bad hours (hours in which more than a tenth of"},
 		{"work that may wait", func(c *compare.Comparison) {
 			c.Assumptions.Deferrable, c.Assumptions.Deadline = 0.2, time.Hour
 		}, "may wait longer than 30s; 20% of the demand may wait 1h"},

@@ -52,7 +52,7 @@ func TestReportByBadHours(t *testing.T) {
 	}
 	byBadHours(c)
 	got := text(t, c, 120)
-	for _, want := range []string{" 7.00%! ", "and the share of demand in bad hours (horizontal)", "! misses the objective: more than 1% in bad hours", "may arrive in bad hours (more than"} {
+	for _, want := range []string{" 7.00%! ", "and the share of demand in bad hours (horizontal)", "! misses the objective: more than 1% in bad hours", "may arrive in bad hours (hours in which more than"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
