@@ -117,7 +117,8 @@ func testWork(t *testing.T, c *apiservertest.Cluster) {
 		},
 	}
 	snapshots.Publish(
-		snapshot.New(time.Now(), map[snapshot.Key]*snapshot.ForecastSnapshot{entry.Key: entry}, 1, snapshot.LoopStats{}),
+		snapshot.New(time.Now(), map[snapshot.Key]*snapshot.ForecastSnapshot{entry.Key: entry}, 1,
+			snapshot.LoopStats{}),
 	)
 	writer := forecasts.NewStatusWriter(objects, snapshots, log)
 

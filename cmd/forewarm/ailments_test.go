@@ -117,7 +117,12 @@ spec:
 func idle() []ailment {
 	return []ailment{
 		{name: "no replica is ready", check: "Deployment", level: doctor.Error, words: []string{"0 of 2", "no pod"}},
-		{name: "nobody leads", check: "Leader", level: doctor.Error, words: []string{"no replica has ever been the leader"}},
+		{
+			name:  "nobody leads",
+			check: "Leader",
+			level: doctor.Error,
+			words: []string{"no replica has ever been the leader"},
+		},
 		{
 			name:  "the Secret is empty",
 			check: "Certificates",
@@ -166,9 +171,16 @@ func broken() []ailment {
 			heal: restore, input: manifest("Deployment", "forewarm"),
 		},
 		{
-			name: "its ClusterRole is gone", check: "Rights", level: doctor.Error,
-			words: []string{"lacks permissions for Forecasts (get,list,watch forecasts.forewarm.dev", "serves no Forecast"},
-			harm:  [][]string{{"delete", "clusterrole", "forewarm:server"}}, heal: restore, input: role,
+			name:  "its ClusterRole is gone",
+			check: "Rights",
+			level: doctor.Error,
+			words: []string{
+				"lacks permissions for Forecasts (get,list,watch forecasts.forewarm.dev",
+				"serves no Forecast",
+			},
+			harm:  [][]string{{"delete", "clusterrole", "forewarm:server"}},
+			heal:  restore,
+			input: role,
 		},
 		{
 			name:  "a right is missing",
@@ -318,8 +330,11 @@ func ended() []ailment {
 		},
 		{name: "no API answers", check: "APIGroups", level: doctor.Error, words: []string{"is not available"}},
 		{
-			name: "a damaged caBundle", check: "Certificates", level: doctor.Error, words: []string{"caBundle is invalid"},
-			harm: [][]string{bundle([]byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))},
+			name:  "a damaged caBundle",
+			check: "Certificates",
+			level: doctor.Error,
+			words: []string{"caBundle is invalid"},
+			harm:  [][]string{bundle([]byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))},
 		},
 		{
 			name: "a Secret edited by hand", check: "Certificates", level: doctor.Error,
@@ -327,8 +342,11 @@ func ended() []ailment {
 			harm:  [][]string{data(`{"stringData": {"ca.crt": "hello"}}`)},
 		},
 		{
-			name: "a Secret without its key", check: "Certificates", level: doctor.Error, words: []string{"ca.key is missing"},
-			harm: [][]string{data(fmt.Sprintf(`{"stringData": {"ca.crt": %q}, "data": {"ca.key": null}}`, foreign))},
+			name:  "a Secret without its key",
+			check: "Certificates",
+			level: doctor.Error,
+			words: []string{"ca.key is missing"},
+			harm:  [][]string{data(fmt.Sprintf(`{"stringData": {"ca.crt": %q}, "data": {"ca.key": null}}`, foreign))},
 		},
 		{
 			name: "expired certificates", check: "Certificates", level: doctor.Error, words: []string{"have expired"},

@@ -373,7 +373,10 @@ func quiet(t *testing.T, s *scene) {
 			}
 			known := strings.Contains(line, "vllm/in-flight") || strings.Contains(line, "thief") ||
 				strings.Contains(line, "external.metrics.k8s.io now leads nowhere; previously it led to Forewarm") ||
-				strings.Contains(line, "external.metrics.k8s.io now leads to monitoring/adapter; previously it led to Forewarm") ||
+				strings.Contains(
+					line,
+					"external.metrics.k8s.io now leads to monitoring/adapter; previously it led to Forewarm",
+				) ||
 				strings.Contains(line, "forewarm-ca with the certificate authority is empty")
 			if entry.Level != "INFO" && !known {
 				t.Errorf("log: %s", line)

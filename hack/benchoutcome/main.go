@@ -119,7 +119,12 @@ func parse(args []string, data string) (options, error) {
 		"play Forewarm with the priors that it ships with: for workloads of others")
 	flags.BoolVar(&o.short, "short", false, "play only Forewarm and the HPA, with the first lead time")
 	flags.BoolVar(&o.scheduled, "scheduled", true, "also play synthetic loads with a timetable")
-	flags.BoolVar(&o.levers, "levers", false, "play what saves in addition to the forecast instead: variants of a workload")
+	flags.BoolVar(
+		&o.levers,
+		"levers",
+		false,
+		"play what saves in addition to the forecast instead: variants of a workload",
+	)
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every setting, before the tables")
 	flags.BoolVar(
 		&o.badHours,

@@ -162,8 +162,8 @@ func (f *File) setValues(s *explain.Input) error {
 			continue
 		}
 		if milli < 0 && s.Scaler.Scales {
-			s.Unknown = append(s.Unknown, "the version of KEDA: the value of "+name+" is negative. KEDA 2.20.2 and later report it as 0, which is "+
-				"assumed here. With an earlier KEDA the HPA scales to its maximum")
+			s.Unknown = append(s.Unknown, "the version of KEDA: the value of "+
+				""+name+" is negative. KEDA 2.20.2 and later report it as 0, which is "+"assumed here. With an earlier KEDA the HPA scales to its maximum")
 			milli = 0
 		}
 		s.Metrics[i].Reading, s.Metrics[i].From = hpa.Reading{Values: []int64{milli}}, from

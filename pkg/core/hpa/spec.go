@@ -189,7 +189,11 @@ func (r *Rules) validate(direction string) error {
 		problems = append(problems, fmt.Errorf(direction+": "+format, args...))
 	}
 	if r.Stabilization > maxStabilization {
-		wrong("stabilizationWindowSeconds %.0f: expected at most %.0f", r.Stabilization.Seconds(), maxStabilization.Seconds())
+		wrong(
+			"stabilizationWindowSeconds %.0f: expected at most %.0f",
+			r.Stabilization.Seconds(),
+			maxStabilization.Seconds(),
+		)
 	}
 	if r.Tolerance != nil && !validTolerance(*r.Tolerance) {
 		wrong("tolerance %g: expected 0 or more", *r.Tolerance)
@@ -207,8 +211,12 @@ func (r *Rules) validate(direction string) error {
 			wrong("policy type %q: expected Pods or Percent", p.Type)
 		}
 		if p.Value <= 0 || p.Period <= 0 || p.Period > maxPeriod {
-			wrong("a policy with value %d and periodSeconds %.0f: expected a value above 0 and periodSeconds from 1 to %.0f", p.Value,
-				p.Period.Seconds(), maxPeriod.Seconds())
+			wrong(
+				"a policy with value %d and periodSeconds %.0f: expected a value above 0 and periodSeconds from 1 to %.0f",
+				p.Value,
+				p.Period.Seconds(),
+				maxPeriod.Seconds(),
+			)
 		}
 	}
 	return errors.Join(problems...)

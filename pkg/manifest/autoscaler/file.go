@@ -107,7 +107,10 @@ func readScaledObjectManifest(d manifest.RawDocument) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
-	annotations, _, _ := unstructured.NestedStringMap(read.Metadata, "annotations") //nolint:errcheck // Those that are not text have no effect.
+	annotations, _, err := unstructured.NestedStringMap(read.Metadata, "annotations")
+	if err != nil { // Those that are not text have no effect.
+		annotations = nil
+	}
 	return manifestOf(d, lines, read.Spec.autoscaler(namespaceOf(d), d.Text("metadata", "name"), annotations)), nil
 }
 

@@ -165,8 +165,16 @@ func (s *scaledObject) autoscaler(namespace, name string, annotations map[string
 	for i := range s.Triggers {
 		t := &s.Triggers[i]
 		m := hpa.AutoscalerMetric{
-			Metric: hpa.Metric{Name: t.metricName(i), Source: hpa.External, Type: hpa.AverageValue}, Kind: t.Type + " trigger",
-			Trigger: t.Name, Metadata: t.Metadata, Forecast: t.forecast(), Certain: true,
+			Metric: hpa.Metric{
+				Name:   t.metricName(i),
+				Source: hpa.External,
+				Type:   hpa.AverageValue,
+			},
+			Kind:     t.Type + " trigger",
+			Trigger:  t.Name,
+			Metadata: t.Metadata,
+			Forecast: t.forecast(),
+			Certain:  true,
 		}
 		if t.MetricType == autoscalingv2.ValueMetricType {
 			m.Type = hpa.Value
@@ -204,9 +212,14 @@ func (t *trigger) metricName(i int) string {
 	case "kafka":
 		named += "-" + cmp.Or(t.Metadata["topic"], t.Metadata["consumerGroup"]+"-topics")
 	case "cron":
-		named = strings.Join([]string{t.Type, t.Metadata["timezone"], cronName(t.Metadata["start"]), cronName(t.Metadata["end"])}, "-")
+		named = strings.Join(
+			[]string{t.Type, t.Metadata["timezone"], cronName(t.Metadata["start"]), cronName(t.Metadata["end"])},
+			"-",
+		)
 	}
-	return "s" + strconv.Itoa(i) + "-" + strings.NewReplacer("/", "-", ".", "-", ":", "-", "%", "-", "(", "-", ")", "-").
+	return "s" + strconv.Itoa(
+		i,
+	) + "-" + strings.NewReplacer("/", "-", ".", "-", ":", "-", "%", "-", "(", "-", ")", "-").
 		Replace(strings.TrimRight(named, "-"))
 }
 
@@ -276,7 +289,8 @@ func (t *trigger) check() (refused string) {
 	case t.MetricType == autoscalingv2.ValueMetricType:
 		return "its target of type Value multiplies the total demand by the ready pods: write metricType: AverageValue"
 	case t.MetricType == autoscalingv2.UtilizationMetricType:
-		return fmt.Sprintf("KEDA rejects metricType: Utilization in a trigger of type %.64s: write metricType: AverageValue", t.Type)
+		return fmt.Sprintf("KEDA rejects metricType: Utilization in a trigger of type %.64s: write metricType: "+
+			"AverageValue", t.Type)
 	case t.MetricType != "" && t.MetricType != autoscalingv2.AverageValueMetricType:
 		return fmt.Sprintf("its metricType %.64q does not exist: write metricType: AverageValue", t.MetricType)
 	case t.Type == "prometheus" && t.Metadata["query"] == "":
@@ -343,8 +357,8 @@ func (t *trigger) replicaTarget() (milli int64, refused string) {
 	case t.Metadata["forecast"] != "":
 		return t.target()
 	}
-	return 0, fmt.Sprintf("the value of a trigger of type %.64s is not a demand that is read from a metric store, such as that of "+
-		"a trigger of type prometheus", t.Type)
+	return 0, fmt.Sprintf("the value of a trigger of type %.64s is not a demand that is read from a metric "+
+		"store, such as that of "+"a trigger of type prometheus", t.Type)
 }
 
 // target returns the target per replica in thousandths, rounded as Forewarm's scaler does; 0 where there is none.

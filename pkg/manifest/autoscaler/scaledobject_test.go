@@ -145,7 +145,8 @@ func TestTargetsOfTriggers(t *testing.T) {
 			continue
 		}
 		m := read.Metrics[0]
-		if m.Target != want.milli || m.Utilization != want.utilization || (m.Refused == "") != (want.milli > 0 && !want.refused) {
+		if m.Target != want.milli || m.Utilization != want.utilization ||
+			(m.Refused == "") != (want.milli > 0 && !want.refused) {
 			t.Errorf("%s: target %d, utilization %d, refused %q", trigger, m.Target, m.Utilization, m.Refused)
 		}
 	}
@@ -155,8 +156,10 @@ func TestTargetsOfTriggers(t *testing.T) {
 func TestKEDAsWords(t *testing.T) {
 	read := func(annotations, rest string) *hpa.Autoscaler {
 		t.Helper()
-		a, err := autoscaler.FromScaledObject(readScaledObject(t, "metadata: {name: llama, namespace: a, annotations: {"+annotations+"}}\n"+
-			"spec: {scaleTargetRef: {name: llama}, "+rest+"}\n"))
+		a, err := autoscaler.FromScaledObject(
+			readScaledObject(t, "metadata: {name: llama, namespace: a, annotations: {"+annotations+"}}\n"+
+				"spec: {scaleTargetRef: {name: llama}, "+rest+"}\n"),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +207,10 @@ func TestKEDAsWords(t *testing.T) {
 	}
 	twice := read("", "triggers: ["+load+", "+load+"]")
 	idle := read("", "minReplicaCount: 3, idleReplicaCount: 0, triggers: ["+load+"]")
-	formula := read("", "advanced: {scalingModifiers: {formula: a}}, triggers: [{type: cpu, metricType: Utilization, metadata: {value: '60'}}]")
+	formula := read(
+		"",
+		"advanced: {scalingModifiers: {formula: a}}, triggers: [{type: cpu, metricType: Utilization, metadata: {value: '60'}}]",
+	)
 	if !strings.Contains(twice.Metrics[0].Refused, "two triggers have the name") || idle.Idle != 0 || idle.Min != 3 ||
 		formula.Metrics[0].Utilization != 60 {
 		t.Errorf("%+v, %+v, %+v", twice.Metrics[0], idle, formula.Metrics[0])

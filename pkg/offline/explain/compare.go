@@ -21,7 +21,10 @@ func (t *explainer) compareWithStatus() {
 	t.Live = c
 	switch {
 	case t.Desired == nil:
-		t.say("None of its metrics is computed here. According to its status, the HPA asks for %s.", replicas(live.Desired))
+		t.say(
+			"None of its metrics is computed here. According to its status, the HPA asks for %s.",
+			replicas(live.Desired),
+		)
 	case c.Agrees:
 		t.say("The HPA's status shows the same number: %d.", live.Desired)
 	default:

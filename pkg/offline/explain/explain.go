@@ -90,8 +90,10 @@ func (t *explainer) compute() error {
 	t.Settles = &settles
 	t.conclusion()
 	if t.s.Scaler.Scales && t.s.Scaler.Idle < t.s.Spec.Min && !t.isActive() {
-		t.say("No trigger is above its activation value: KEDA scales to %s after its cooldownPeriod (5 minutes by default).",
-			replicas(t.s.Scaler.Idle))
+		t.say(
+			"No trigger is above its activation value: KEDA scales to %s after its cooldownPeriod (5 minutes by default).",
+			replicas(t.s.Scaler.Idle),
+		)
 	}
 	return nil
 }
@@ -109,14 +111,19 @@ func (t *explainer) isActive() bool {
 // activation is what KEDA does at 0 replicas, where the HPA does nothing.
 func (t *explainer) activation() {
 	if !t.isActive() {
-		t.say("At 0 replicas the HPA does nothing. KEDA scales the workload up as soon as a trigger's value is above its " +
-			"activation value, and none is.")
+		t.say(
+			"At 0 replicas the HPA does nothing. KEDA scales the workload up as soon as a trigger's value is above its " +
+				"activation value, and none is.",
+		)
 		return
 	}
 	active := t.s.Spec.Min
 	t.Desired = &active
-	t.say("At 0 replicas the HPA does nothing. A trigger's value is above its activation value, so KEDA scales the workload to %s. "+
-		"Then the HPA takes over.", replicas(active))
+	t.say(
+		"At 0 replicas the HPA does nothing. A trigger's value is above its activation value, so KEDA scales the workload to %s. "+
+			"Then the HPA takes over.",
+		replicas(active),
+	)
 }
 
 // pause replaces the result by what KEDA keeps while it is paused.
@@ -126,8 +133,12 @@ func (t *explainer) pause() {
 		kept = *t.s.PausedAt
 	}
 	t.Desired = &kept
-	t.say("KEDA is paused by the annotation %.128s and keeps %s. Without the annotation, the next sync would ask for %d.",
-		t.s.Paused, replicas(kept), without)
+	t.say(
+		"KEDA is paused by the annotation %.128s and keeps %s. Without the annotation, the next sync would ask for %d.",
+		t.s.Paused,
+		replicas(kept),
+		without,
+	)
 }
 
 // proposals are those of each metric, also where the controller would not have looked at them.
@@ -156,8 +167,11 @@ func (t *explainer) describeUnread() {
 		t.say("Without a metric the HPA keeps the current number of replicas.")
 		return
 	}
-	t.say("If a metric cannot be read, the HPA scales up by the others but never down. They ask for %d replicas, which is not more than "+
-		"there are now.", t.out.Proposed)
+	t.say(
+		"If a metric cannot be read, the HPA scales up by the others but never down. They ask for %d replicas, which is not more than "+
+			"there are now.",
+		t.out.Proposed,
+	)
 }
 
 // conclusion is the figure.
@@ -174,8 +188,11 @@ func (t *explainer) conclusion() {
 	}
 	switch after := t.Settles; {
 	case after.Open:
-		t.say("If the values stay the same, the HPA reaches %s after %s and has not settled by then.", replicas(after.Replicas),
-			humanize.Span(settleLimit))
+		t.say(
+			"If the values stay the same, the HPA reaches %s after %s and has not settled by then.",
+			replicas(after.Replicas),
+			humanize.Span(settleLimit),
+		)
 	case after.Replicas != to:
 		t.say("If the values stay the same, the HPA settles at %s after another %s (it syncs every %s).",
 			replicas(after.Replicas), humanize.Span(seconds(after.Seconds)), humanize.Span(syncPeriod))

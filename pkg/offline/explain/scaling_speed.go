@@ -44,8 +44,8 @@ func (t *explainer) warnSlowMetric(i int) {
 		{f.Steepest, "as in the last day", 0},
 	} {
 		if slow := t.describeSlow(m, f, r.rise, r.from); slow != "" {
-			t.warn(ScaleUpSlowerThanRise,
-				"allow the whole rise in one step in behavior.scaleUp, or remove scaleUp: the default doubles the replicas at every sync",
+			t.warn(ScaleUpSlowerThanRise, "allow the whole rise in one step in behavior.scaleUp, or remove "+
+				"scaleUp: the default doubles the replicas at every sync",
 				"a rise of %s from %s to %s within the lead time of %s, %s, needs %s", f.Name,
 				formatNumber(r.rise.From), withUnit(r.rise.To, f.Unit), humanize.Span(f.Lead), r.when, slow)
 			return

@@ -53,11 +53,8 @@ func (t *explainer) byAverage(m *hpa.Metric, p *hpa.Proposal) string {
 func (t *explainer) unchanged(p *hpa.Proposal) string {
 	switch more := p.Replicas - t.s.Scale.Replicas; {
 	case more > 0:
-		return fmt.Sprintf(
-			"the HPA takes the %d existing replicas as the desired number, and adds %d because of the rollout's surge, not because of demand",
-			p.Replicas,
-			more,
-		)
+		return fmt.Sprintf("the HPA takes the %d existing replicas as the desired number, and adds %d because of "+
+			"the rollout's surge, not because of demand", p.Replicas, more)
 	case more < 0:
 		return fmt.Sprintf("the HPA takes the %d existing replicas as the desired number", p.Replicas)
 	}
@@ -123,12 +120,8 @@ func (t *explainer) stabilization() {
 // describeHeld is what is known of a hold: an HPA's condition names it, but not since when.
 func (t *explainer) describeHeld(window time.Duration) string {
 	if able, there := t.s.Live.Condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
-		return fmt.Sprintf(
-			"Its condition %s confirms this. Only the controller knows when the wait began. It ends within %s if the "+
-				"values stay the same.",
-			able.Reason,
-			humanize.Span(window),
-		)
+		return fmt.Sprintf("Its condition %s confirms this. Only the controller knows when the wait began. It "+
+			"ends within %s if the "+"values stay the same.", able.Reason, humanize.Span(window))
 	}
 	return "Only the controller knows those recommendations, so the current number of replicas is assumed."
 }
@@ -178,8 +171,11 @@ func (t *explainer) recentChange() {
 	}
 	ago := t.s.Now.Sub(live.LastScale)
 	if within := max(b.Up.LongestPeriod(), b.Down.LongestPeriod()); ago >= 0 && ago < within {
-		t.say("The last change, %s ago, still counts for the policies' period of %s. Only the controller knows about earlier changes.",
-			humanize.Span(ago), humanize.Span(within))
+		t.say(
+			"The last change, %s ago, still counts for the policies' period of %s. Only the controller knows about earlier changes.",
+			humanize.Span(ago),
+			humanize.Span(within),
+		)
 	}
 }
 

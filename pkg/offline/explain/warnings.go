@@ -71,16 +71,10 @@ func (t *explainer) warnSurge() {
 	if !p.WithinTolerance || p.Replicas != existing {
 		return
 	}
-	t.warn(
-		RolloutSurge,
-		"give the rollout maxSurge: 0, or wait until it is over and the HPA scales down again",
-		"%d of the %s exist because of a rollout. Because of its tolerance, the HPA takes them as desired and asks for %d "+
-			"although the demand needs only %d",
-		existing-asked,
-		replicas(existing),
-		t.out.Replicas,
-		asked,
-	)
+	t.warn(RolloutSurge, "give the rollout maxSurge: 0, or wait until it is over and the HPA scales down again",
+		"%d of the %s exist because of a rollout. Because of its tolerance, the HPA takes them as desired and "+
+			"asks for %d "+"although the demand needs only %d", existing-asked, replicas(existing), t.out.Replicas,
+		asked)
 }
 
 // warnUncomputed is a metric whose proposal only the HPA knows.
@@ -92,9 +86,11 @@ func (t *explainer) warnUncomputed(f *UncomputedMetric) {
 	case f.Current == "":
 		why = fmt.Sprintf("it reads individual pods (target %s), and there is no status with its value", f.Target)
 	default:
-		why = fmt.Sprintf("it reads individual pods; according to the HPA's status it is %s (target %s)", f.Current, f.Target)
+		why = fmt.Sprintf("it reads individual pods; according to the HPA's status it is %s (target %s)", f.Current,
+			f.Target)
 	}
-	t.warn(MetricNotExplained, advice, "%s %s is not computed here and may ask for more replicas: %s", f.Type, f.Name, why)
+	t.warn(MetricNotExplained, advice, "%s %s is not computed here and may ask for more replicas: %s", f.Type,
+		f.Name, why)
 }
 
 // warnOtherAutoscalers are others that write the same replicas.
@@ -105,8 +101,8 @@ func (t *explainer) warnOtherAutoscalers() {
 				"it; between 0 and 1 replicas KEDA itself scales", t.s.Owner)
 	}
 	if len(t.s.OtherAutoscalers) > 0 {
-		t.warn(SeveralAutoscalers, "keep one autoscaler and give it the metrics of the others: the highest proposal wins",
-			"%s is also scaled by %s: each reverts what the other does", t.s.Target,
+		t.warn(SeveralAutoscalers, "keep one autoscaler and give it the metrics of the others: the highest "+
+			"proposal wins", "%s is also scaled by %s: each reverts what the other does", t.s.Target,
 			humanize.List(t.s.OtherAutoscalers))
 	}
 }
@@ -196,9 +192,9 @@ func (t *explainer) warnMinReplicas(m *hpa.Metric, f *Forecast) {
 		return
 	}
 	advice := fmt.Sprintf("lower minReplicas: %d would have been enough for the last day", ceilReplicas(day/each))
-	t.warn(MinReplicasHideForecast, advice, "minReplicas %d × %s = %s is never below the values of Forecast %s (at most %s in the "+
-		"last day and ahead), so the HPA never follows the forecast",
-		t.s.Spec.Min, formatNumber(each), formatNumber(least), f.Name, withUnit(day, f.Unit))
+	t.warn(MinReplicasHideForecast, advice, "minReplicas %d × %s = %s is never below the values of Forecast %s "+
+		"(at most %s in the "+"last day and ahead), so the HPA never follows the forecast", t.s.Spec.Min,
+		formatNumber(each), formatNumber(least), f.Name, withUnit(day, f.Unit))
 }
 
 // warnMaxReplicas warns if maxReplicas are too few for the Forecast.

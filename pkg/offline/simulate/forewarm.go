@@ -130,7 +130,7 @@ func (p *Loop) Skip(o Observation) { p.history.add(o) }
 // singleTarget is the set of one Forecast.
 type singleTarget struct{ target refresh.Job }
 
-// Targets are always the same.
+// List always returns the same.
 func (o singleTarget) List(time.Time) []refresh.Job { return []refresh.Job{o.target} }
 
 // history is what was observed so far, as a source. A sample belongs to the step at whose end it was taken.

@@ -379,7 +379,12 @@ func TestTableMarksMissedObjectives(t *testing.T) {
 
 // TestAPageWithoutSamples: a Forecast that has no history yet shows why, and no empty charts.
 func TestAPageWithoutSamples(t *testing.T) {
-	page := browse(t, snapshottest.Store(snapshottest.Pending(snapshottest.Key("llama"))), "llama", "page").Body.String()
+	page := browse(
+		t,
+		snapshottest.Store(snapshottest.Pending(snapshottest.Key("llama"))),
+		"llama",
+		"page",
+	).Body.String()
 	says(t, page, "Why there is no value yet")
 	lacks(t, page, "Past forecasts and observed demand", "Present demand and forecast")
 	ready := browse(t, snapshottest.Store(snapshottest.Ready(snapshottest.Key("llama"))), "llama", "page").Body.String()

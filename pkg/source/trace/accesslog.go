@@ -9,7 +9,9 @@ import (
 
 var (
 	// logLine is a line of an access log in the Common Log Format or the combined one, as Apache, nginx and Traefik write it.
-	logLine = regexp.MustCompile(`^(\S+) +\S+ .*?\[(\d{2}/[A-Za-z]{3}/\d{4}:[^\]]+)\] "(?:[^"\\]|\\.)*" (\d{3}) (\d+|-)`)
+	logLine = regexp.MustCompile(
+		`^(\S+) +\S+ .*?\[(\d{2}/[A-Za-z]{3}/\d{4}:[^\]]+)\] "(?:[^"\\]|\\.)*" (\d{3}) (\d+|-)`,
+	)
 	// envoyLine is a line of Envoy's default format: time, request, status, flags, bytes received and sent.
 	envoyLine = regexp.MustCompile(`^(\S* *)\[(\d{4}-\d\d-\d\dT[^\]]+)\] "(?:[^"\\]|\\.)*" (\d{3}) .*?\s\d+ (\d+) \d+ `)
 )

@@ -93,9 +93,9 @@ func onlyOne(rest io.Reader, join string) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("trace: %w", err)
-		case !bytes.Contains([]byte(" \t\r\n\x00"), next[:]):
-			return fmt.Errorf("trace: more data follows the first JSON value of the file. If the file has several responses, such as pages, join them: "+
-				"%s %s > load.json", join, FileName)
+		case bytes.IndexByte([]byte(" \t\r\n\x00"), next[0]) < 0:
+			return fmt.Errorf("trace: more data follows the first JSON value of the file. If the file has "+
+				"several responses, such as pages, join them: "+"%s %s > load.json", join, FileName)
 		}
 	}
 }
@@ -143,10 +143,8 @@ func openAnswer(whole json.RawMessage, from *unpacked) (*table, error) {
 	case answer.Error != "":
 		return nil, fmt.Errorf("trace: the file has an error response of Prometheus: %.200q", answer.Error)
 	case answer.IsPartial:
-		return nil, errors.New(
-			"trace: the response is partial (isPartial), so part of the demand is missing; run the query " +
-				"again when all storage nodes are up",
-		)
+		return nil, errors.New("trace: the response is partial (isPartial), so part of the demand is missing; " +
+			"run the query again when all storage nodes are up")
 	}
 	for _, w := range answer.Warnings {
 		if !strings.HasPrefix(w, "PromQL ") { // Those are about the query.
@@ -243,12 +241,8 @@ func openExport(first json.RawMessage, decoder *json.Decoder, from *unpacked) (*
 			metric = b.Metric
 		}
 		if !bytes.Equal(metric, b.Metric) {
-			return nil, fmt.Errorf(
-				"trace: the export has several series, such as %.100s and %.100s: export a single series "+
-					"with a match[] that has all its labels, or query sum(…)",
-				metric,
-				b.Metric,
-			)
+			return nil, fmt.Errorf("trace: the export has several series, such as %.100s and %.100s: export a "+
+				"single series "+"with a match[] that has all its labels, or query sum(…)", metric, b.Metric)
 		}
 		all.times, all.values = append(all.times, b.Timestamps...), append(all.values, b.Values...)
 		if !decoder.More() {
@@ -298,20 +292,14 @@ func openDatapoints(whole object, from *unpacked) (*table, error) {
 				continue
 			}
 			if statistic != "" {
-				return nil, fmt.Errorf(
-					"trace: CloudWatch's response has both %s and %s; use only one value for --statistics",
-					statistic,
-					name,
-				)
+				return nil, fmt.Errorf("trace: CloudWatch's response has both %s and %s; use only one value for "+
+					"--statistics", statistic, name)
 			}
 			statistic = name
 		}
 		if statistic == "" || !point.has("Timestamp", statistic) {
-			return nil, fmt.Errorf(
-				"trace: datapoint %d of CloudWatch's response does not have a Timestamp and a statistic "+
-					"such as Sum",
-				i+1,
-			)
+			return nil, fmt.Errorf("trace: datapoint %d of CloudWatch's response does not have a Timestamp and a "+
+				"statistic "+"such as Sum", i+1)
 		}
 		p.times, p.values = append(p.times, point["Timestamp"]), append(p.values, point[statistic])
 	}
@@ -337,17 +325,9 @@ func openObjects(first json.RawMessage, rest *bufio.Scanner, from *unpacked) (*t
 			lines = append(lines, bytes.Clone(text))
 		}
 	}
-	var names []string
-	for i, text := range lines {
-		found, _, err := members(text, nil)
-		if err != nil && i == 0 {
-			return nil, fmt.Errorf("trace: %w", err)
-		}
-		for _, name := range found {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+	names, err := namesOf(lines)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
 	}
 	if len(names) < 2 {
 		return nil, fmt.Errorf("trace: the JSON begins with %.60q; expected a response of Prometheus, "+
@@ -376,6 +356,23 @@ func openObjects(first json.RawMessage, rest *bufio.Scanner, from *unpacked) (*t
 	}}, nil
 }
 
+// namesOf returns the names of the members of objects, in the order in which they appear. Only an error in the first object counts: the
+// others are read again.
+func namesOf(lines [][]byte) (names []string, err error) {
+	for i, text := range lines {
+		found, _, failed := members(text, nil)
+		if failed != nil && i == 0 {
+			return nil, failed
+		}
+		for _, name := range found {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
+}
+
 func endOf(lines *bufio.Scanner) error {
 	if err := lines.Err(); err != nil {
 		return err
@@ -392,8 +389,8 @@ func members(text []byte, wanted []string) (names, texts []string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if begin, err := decoder.Token(); err != nil || begin != json.Delim('{') {
-		return nil, nil, fmt.Errorf("%.40q is not a JSON object; if an object spans several lines, write each object on one line: "+
-			"jq -c . %s > load.jsonl", text, FileName)
+		return nil, nil, fmt.Errorf("%.40q is not a JSON object; if an object spans several lines, write each "+
+			"object on one line: "+"jq -c . %s > load.jsonl", text, FileName)
 	}
 	texts = make([]string, len(wanted))
 	for decoder.More() {
@@ -420,8 +417,8 @@ func members(text []byte, wanted []string) (names, texts []string, err error) {
 		return nil, nil, fmt.Errorf("%.40q is cut off: remove the line", text)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, nil, fmt.Errorf("more data follows the object on its line: write each object on its own line: jq -c . %s > load.jsonl",
-			FileName)
+		return nil, nil, fmt.Errorf("more data follows the object on its line: write each object on its own "+
+			"line: jq -c . %s > load.jsonl", FileName)
 	}
 	return names, texts, nil
 }

@@ -91,11 +91,11 @@ func (c *clock) number(text string, n float64) (int64, error) {
 	const tenDigits, ticks, ticksEnd = 1e9, 6.2e17, 6.7e17
 	switch {
 	case n >= tenDigits && strings.ContainsAny(text, "eE"):
-		return 0, fmt.Errorf("time %s: a spreadsheet has rounded it: format the column as a number without decimals, and save it again",
-			clip(text))
+		return 0, fmt.Errorf("time %s: a spreadsheet has rounded it: format the column as a number without "+
+			"decimals, and save it again", clip(text))
 	case n > ticks && n < ticksEnd:
-		return 0, fmt.Errorf("time %s: these are ticks of .NET: convert them to seconds, (ticks - 621355968000000000) / 10000000",
-			clip(text))
+		return 0, fmt.Errorf("time %s: these are ticks of .NET: convert them to seconds, (ticks - "+
+			"621355968000000000) / 10000000", clip(text))
 	}
 	first, given := !c.begun, c.unit > 0
 	c.begun = true
@@ -126,14 +126,8 @@ func (c *clock) number(text string, n float64) (int64, error) {
 	if at := time.UnixMilli(int64(min(ms, 1e17))).
 		UTC(); !c.fromZero &&
 		(at.Year() < firstYear || at.Year() > lastYear) {
-		return 0, fmt.Errorf(
-			"time %s: read as %s since 1970, it is in the year %d; expected a year from %d to %d",
-			clip(text),
-			unitName(c.unit),
-			at.Year(),
-			firstYear,
-			lastYear,
-		)
+		return 0, fmt.Errorf("time %s: read as %s since 1970, it is in the year %d; expected a year from %d to %d",
+			clip(text), unitName(c.unit), at.Year(), firstYear, lastYear)
 	}
 	if ms > float64(time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()) && c.fromZero {
 		return 0, fmt.Errorf("time %s: expected at most 100 years from 0", clip(text))
@@ -206,9 +200,10 @@ var (
 	yearFirst = regexp.MustCompile(`^(\d{4})([-/.])(\d{1,2})([-/.])(\d{1,2})(?:(?:[Tt]|[ _]+|, )(.*))?$`)
 	basic     = regexp.MustCompile(`^(\d{8})[Tt](\d{4}(?:\d{2})?)(Z|[+-]\d{2}:?\d{2})?$`)
 	dayFirst  = regexp.MustCompile(`^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,? +(.*))?$`)
-	// clf is the time of an access log.
+	// slashes begins a date of which the day and the month are unclear.
 	slashes = regexp.MustCompile(`^\d{1,2}[/-]\d{1,2}[/-]\d{4}\b`)
-	clf     = regexp.MustCompile(`^\[?(\d{2})/([A-Za-z]{3})/(\d{4}):(\d{2}:\d{2}:\d{2}.*?)\]?$`)
+	// clf is the time of an access log.
+	clf = regexp.MustCompile(`^\[?(\d{2})/([A-Za-z]{3})/(\d{4}):(\d{2}:\d{2}:\d{2}.*?)\]?$`)
 	// dayMonth is 20 Oct 2025 00:00, with the day of the week or without; monthDay is Oct 20, 2025 @ 00:00:00.
 	dayMonth = regexp.MustCompile(`^(?:[A-Za-z]{3,9},? +)?(\d{1,2})[ -]([A-Za-z]{3,9})[ -](\d{4}),? +(.*)$`)
 	monthDay = regexp.MustCompile(`^([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})(?:,? @?,? *(.*))?$`)
@@ -269,7 +264,8 @@ func parseWall(text string) (at time.Time, zoned, ok bool) {
 // month is the number of a month by its English name, or what is no number.
 func month(name string) string {
 	for m := time.January; m <= time.December; m++ {
-		if strings.HasPrefix(strings.ToLower(m.String()), strings.ToLower(name)) || m == time.September && strings.EqualFold(name, "sept") {
+		if strings.HasPrefix(strings.ToLower(m.String()), strings.ToLower(name)) ||
+			m == time.September && strings.EqualFold(name, "sept") {
 			return strconv.Itoa(int(m))
 		}
 	}
@@ -337,12 +333,8 @@ func (c *clock) inZone(wall time.Time, text string) (int64, error) {
 		}
 	}
 	if at.IsZero() {
-		return 0, fmt.Errorf(
-			"time %q: this time does not exist in the time zone %s, because the clock skips that hour: set "+
-				"the right time zone with --time-zone",
-			clip(text),
-			zone,
-		)
+		return 0, fmt.Errorf("time %q: this time does not exist in the time zone %s, because the clock skips "+
+			"that hour: set "+"the right time zone with --time-zone", clip(text), zone)
 	}
 	return at.UnixMilli(), nil
 }
@@ -350,7 +342,9 @@ func (c *clock) inZone(wall time.Time, text string) (int64, error) {
 // isOver reports whether a time is over: no row of a series has the time of the one before, and those of events lie a little apart.
 func (c *clock) isOver(at time.Time) bool {
 	if c.events {
-		return at.Add(20*time.Minute).UnixMilli() < c.last //nolint:mnd // Less than half an hour, the smallest change of a clock.
+		return at.Add(20*time.Minute).
+			UnixMilli() <
+			c.last //nolint:mnd // Less than half an hour, the smallest change of a clock.
 	}
 	return at.UnixMilli() <= c.last
 }

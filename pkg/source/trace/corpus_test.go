@@ -32,7 +32,10 @@ func page(from, to int) string {
 	for i := from; i <= to; i++ {
 		values = append(values, fmt.Sprintf("[%d,\"%d\"]", 1760918400+60*i, i))
 	}
-	return `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[` + strings.Join(values, ",") + "]}]}}\n"
+	return `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[` + strings.Join(
+		values,
+		",",
+	) + "]}]}}\n"
 }
 
 // hosts are so many minutes of one host, then those of another.
@@ -94,12 +97,14 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		{
 			"Envoy's default format", "[2025-10-20T00:00:00.310Z] \"POST /v1 HTTP/2\" 204 - 154 0 226 100 \"-\" \"curl\"\n" +
 				"[2025-10-20T00:01:00.310Z] \"POST /v1 HTTP/2\" 200 UF,URX 154 90 226 100 \"-\" \"curl\"\n",
-			trace.Options{Count: time.Minute}, "", "2025-10-20T00:00:00Z 1m0s [1 1]",
+			trace.Options{Count: time.Minute},
+			"", "2025-10-20T00:00:00Z 1m0s [1 1]",
 		},
 		{
 			"a pod's log", "/docker-entrypoint.sh: ready, go\n[pod/a/nginx] 10.0.0.1 - - [20/Oct/2025:00:00:01 +0000] \"GET / HTTP/1.1\" 200 5\n" +
 				"web-1  | 10.0.0.1 - - [20/Oct/2025:00:01:01 +0000] \"GET / HTTP/1.1\" 200 5\n",
-			trace.Options{Count: time.Minute}, "", "2025-10-20T00:00:00Z 1m0s [1 1]",
+			trace.Options{Count: time.Minute},
+			"", "2025-10-20T00:00:00Z 1m0s [1 1]",
 		},
 		{"two pages", page(0, 1) + page(2, 3), none, "", "!such as pages, join them: jq -s '.[0].data.result[0].values"},
 		{"two pages of CloudWatch", `{"Datapoints":[]}` + "\n" + `{"Datapoints":[]}`, none, "", "!jq -s '{Datapoints: map(.Datapoints) | add}'"},

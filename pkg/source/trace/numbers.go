@@ -60,7 +60,8 @@ func (n *numbers) parse(text string) (float64, error) {
 	number = withoutGroups(number)
 	plain, odd := n.plain(number)
 	if odd != "" {
-		return 0, fmt.Errorf("value %q: with --decimal %s, every %s must be between groups of three digits", clip(text), n.decimal, odd)
+		return 0, fmt.Errorf("value %q: with --decimal %s, every %s must be between groups of three digits",
+			clip(text), n.decimal, odd)
 	}
 	v, err := strconv.ParseFloat(plain, 64)
 	if err == nil && !strings.ContainsAny(number, ".,") {
@@ -74,25 +75,16 @@ func (n *numbers) parse(text string) (float64, error) {
 		return 0, fmt.Errorf("value %q: the comma or point may separate decimals or thousands: %s", clip(text),
 			sayDecimal)
 	case err != nil:
-		return 0, fmt.Errorf(
-			"value %q: expected a number, or nothing for a gap; in Grafana, turn off Formatted data to "+
-				"export numbers without units (Inspect, Data, Data options)",
-			clip(text),
-		)
+		return 0, fmt.Errorf("value %q: expected a number, or nothing for a gap; in Grafana, turn off Formatted "+
+			"data to "+"export numbers without units (Inspect, Data, Data options)", clip(text))
 	case math.IsInf(v, 0):
 		return 0, fmt.Errorf("value %s: expected a finite number, or nothing for a gap", clip(text))
 	case v < 0:
-		return 0, fmt.Errorf(
-			"value %s: demand cannot be negative; if the value means that nothing is known, make it a gap: %s",
-			clip(text),
-			n.withoutNegative(),
-		)
+		return 0, fmt.Errorf("value %s: demand cannot be negative; if the value means that nothing is known, "+
+			"make it a gap: %s", clip(text), n.withoutNegative())
 	case n.known && unit != n.unit:
-		return 0, fmt.Errorf(
-			"value %q: all values must have the same unit, and the unit of the first value is %q",
-			clip(text),
-			n.unit,
-		)
+		return 0, fmt.Errorf("value %q: all values must have the same unit, and the unit of the first value is %q",
+			clip(text), n.unit)
 	}
 	n.unit, n.known = unit, true
 	return v, nil

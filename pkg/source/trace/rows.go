@@ -140,25 +140,24 @@ func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, err
 		names[i] = strings.TrimSpace(name)
 	}
 	if _, err := new(clock).parse(names[0]); err == nil {
-		return nil, fmt.Errorf(
-			"trace: line 1 starts with the time %s; expected a header such as t,value",
-			clip(names[0]),
-		)
+		return nil, fmt.Errorf("trace: line 1 starts with the time %s; expected a header such as t,value",
+			clip(names[0]))
 	}
 	for i, name := range names[1:] {
 		if _, _, isTime := parseWall(name); isTime {
 			return nil, fmt.Errorf("trace: line 1 has the time %s; expected a header such as t,value", clip(name))
 		}
 		if name == "" || slices.Contains(names[1:i+1], name) {
-			return nil, fmt.Errorf("trace: line 1: column %d has the name %q; expected a unique name. If a title is above the header, "+
-				"remove it, for example the first two lines: tail -n +3 %s > load.csv", i+2, clip(name), FileName)
+			return nil, fmt.Errorf("trace: line 1: column %d has the name %q; expected a unique name. If a title "+
+				"is above the header, "+"remove it, for example the first two lines: tail -n +3 %s > load.csv",
+				i+2, clip(name), FileName)
 		}
 	}
 	return &table{names: names, separator: separator, row: "line", from: from, read: func() (int, []string, error) {
 		row, err := rows.Read()
 		if errors.Is(err, csv.ErrFieldCount) {
-			return 0, nil, fmt.Errorf("%w than in line 1: if line 1 is a title, remove it: tail -n +2 %s > load.csv; if this is a "+
-				"total or a comment, remove the line", err, FileName)
+			return 0, nil, fmt.Errorf("%w than in line 1: if line 1 is a title, remove it: tail -n +2 %s > "+
+				"load.csv; if this is a "+"total or a comment, remove the line", err, FileName)
 		}
 		if err != nil {
 			return 0, nil, err

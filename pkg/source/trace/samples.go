@@ -196,17 +196,9 @@ func (s *samples) checkOrder() error {
 	if s.all[at].at == s.all[at-1].at {
 		what = "equals the time"
 	}
-	return fmt.Errorf(
-		"trace: %s %d: its time %s of %s %d; to sort the rows and to take the mean of rows with the same "+
-			"time, add --resample %s%s",
-		s.row,
-		s.all[at].line,
-		what,
-		s.row,
-		s.all[at-1].line,
-		humanize.Span(inMilliseconds(s.usualDistance())),
-		hint,
-	)
+	return fmt.Errorf("trace: %s %d: its time %s of %s %d; to sort the rows and to take the mean of rows with "+
+		"the same "+"time, add --resample %s%s", s.row, s.all[at].line, what, s.row, s.all[at-1].line,
+		humanize.Span(inMilliseconds(s.usualDistance())), hint)
 }
 
 // distances are those of more than 0 between the times, in ascending order.
@@ -283,15 +275,9 @@ func (s *samples) changedStep(step int64) []string {
 		run++
 		if run == enough && d != step {
 			return []string{
-				fmt.Sprintf(
-					"the step changes: it is %[3]s at %[1]s %[2]d and %[4]s in most of the file; for an even step, add "+
-						"--resample %[5]s",
-					s.row,
-					s.all[i].line,
-					humanize.Span(inMilliseconds(d)),
-					humanize.Span(inMilliseconds(step)),
-					humanize.Span(inMilliseconds(max(d, step))),
-				),
+				fmt.Sprintf("the step changes: it is %[3]s at %[1]s %[2]d and %[4]s in most of the file; for an "+
+					"even step, add "+"--resample %[5]s", s.row, s.all[i].line, humanize.Span(inMilliseconds(d)),
+					humanize.Span(inMilliseconds(step)), humanize.Span(inMilliseconds(max(d, step)))),
 			}
 		}
 	}
@@ -307,8 +293,8 @@ func checkSpan(start, end, step int64, rows int, hint string) error {
 	}
 	const many, sparse = 1_000_000, 20
 	if points > many && points > sparse*int64(rows) {
-		return fmt.Errorf("trace: %d steps of %v from the first time to the last for %d rows: check the times%s, or use longer steps",
-			points, inMilliseconds(step), rows, hint)
+		return fmt.Errorf("trace: %d steps of %v from the first time to the last for %d rows: check the times%s, "+
+			"or use longer steps", points, inMilliseconds(step), rows, hint)
 	}
 	if years := (end - start) / (365 * 24 * time.Hour).Milliseconds(); years > maxYears {
 		return fmt.Errorf("trace: %d years from the first row to the last; at most %d are allowed: "+
@@ -325,7 +311,8 @@ func (s *samples) largestJump() string {
 			at, largest = i, d
 		}
 	}
-	return fmt.Sprintf(" (the largest gap, %s, is before %s %d)", humanize.Span(inMilliseconds(largest)), s.row, s.all[at].line)
+	return fmt.Sprintf(" (the largest gap, %s, is before %s %d)", humanize.Span(inMilliseconds(largest)), s.row,
+		s.all[at].line)
 }
 
 // values are those of the grid from the first row to the last.
@@ -337,9 +324,10 @@ func (s *samples) values(step int64) ([]float64, error) {
 	values := slices.Repeat([]float64{math.NaN()}, int((end-start)/step+1))
 	for _, one := range s.all {
 		if after := one.at - start; after%step != 0 {
-			return nil, fmt.Errorf("trace: %s %d: its time is %v after the first row, which is not a multiple of the step of %v; for an "+
-				"even step, add --resample %s; if each row is an event, count the rows with --count 1m",
-				s.row, one.line, inMilliseconds(after), inMilliseconds(step), humanize.Span(inMilliseconds(step)))
+			return nil, fmt.Errorf("trace: %s %d: its time is %v after the first row, which is not a multiple of "+
+				"the step of %v; for an "+
+				""+"even step, add --resample %s; if each row is an event, count the rows with --count 1m", s.row,
+				one.line, inMilliseconds(after), inMilliseconds(step), humanize.Span(inMilliseconds(step)))
 		}
 		values[(one.at-start)/step] = one.value
 	}

@@ -100,8 +100,8 @@ func (s *steps) values(hint string) (start time.Time, values []float64, err erro
 		own = 0
 	}
 	if s.flag == "--resample" && own > 0 && s.length < max(1, own*9/10) { // Jitter may lengthen the median a little.
-		return start, nil, fmt.Errorf("trace: --resample %s is shorter than the step of the file: set --resample %s", step,
-			humanize.Span(inMilliseconds(own)))
+		return start, nil, fmt.Errorf("trace: --resample %s is shorter than the step of the file: set --resample "+
+			"%s", step, humanize.Span(inMilliseconds(own)))
 	}
 	if err := checkSpan(first*s.length, last*s.length, s.length, s.rows, hint); err != nil {
 		return start, nil, err

@@ -173,14 +173,23 @@ func (t *table) checkTimeOfDay() error {
 	for i, name := range t.names {
 		name = strings.ToLower(name)
 		of := func(r numbered) bool { return !timeOfDay.MatchString(strings.TrimSpace(r.row[i])) }
-		if i == t.time || !slices.Contains([]string{"time", "hour", "hours", "hh", "uhrzeit", "heure", "hora", "time of day"}, name) ||
-			len(t.seen) == 0 || slices.ContainsFunc(t.seen, of) {
+		if i == t.time ||
+			!slices.Contains(
+				[]string{"time", "hour", "hours", "hh", "uhrzeit", "heure", "hora", "time of day"},
+				name,
+			) ||
+			len(t.seen) == 0 ||
+			slices.ContainsFunc(t.seen, of) {
 			continue
 		}
 		join := ""
 		if t.time == 0 && i == 1 {
-			join = fmt.Sprintf(`: sed -E '1s/[^%[1]c]*%[1]c//; 2,$s/%[1]c([0-9]+)(:[0-9:]+)?([ AaPpMm]*)%[1]c/ \1\2\3%[1]c/; `+
-				`2,$s/^([^ ]*) ([0-9]{1,2})%[1]c/\1 \2:00%[1]c/' %[2]s > load.csv`, t.separator, FileName)
+			join = fmt.Sprintf(
+				`: sed -E '1s/[^%[1]c]*%[1]c//; 2,$s/%[1]c([0-9]+)(:[0-9:]+)?([ AaPpMm]*)%[1]c/ \1\2\3%[1]c/; `+
+					`2,$s/^([^ ]*) ([0-9]{1,2})%[1]c/\1 \2:00%[1]c/' %[2]s > load.csv`,
+				t.separator,
+				FileName,
+			)
 		}
 		return fmt.Errorf("trace: column %s has days, and %s the time of the day: write both in one column%s",
 			printable.Line(t.names[t.time]), printable.Line(t.names[i]), join)
@@ -201,23 +210,21 @@ func (t *table) checkTimes(s *samples, o *Options) error {
 			words, unit)
 	}
 	if s.isSpreadsheet() {
-		return fmt.Errorf("%s, which look like the days that a spreadsheet counts: format the column as yyyy-mm-dd hh:mm:ss and "+
-			"save the file again, or add --time-unit d; if these are seconds, add --time-unit s", begins)
+		return fmt.Errorf("%s, which look like the days that a spreadsheet counts: format the column as "+
+			"yyyy-mm-dd hh:mm:ss and "+
+			""+"save the file again, or add --time-unit d; if these are seconds, add --time-unit s", begins)
 	}
 	if unit := s.epochUnit(); unit != "" {
-		return fmt.Errorf("%s, which may be %s since 1970: then add --time-unit %s; if these are seconds, add --time-unit s", begins,
-			unitName(lengthOf(unit)), unit)
+		return fmt.Errorf("%s, which may be %s since 1970: then add --time-unit %s; if these are seconds, add "+
+			"--time-unit s", begins, unitName(lengthOf(unit)), unit)
 	}
 	if year := time.UnixMilli(s.latest).UTC().Year(); year >= firstYear {
 		return fmt.Errorf("%s: they start at %s and go up to the year %d: remove the rows without a real time", begins,
 			printable.Line(s.firstTimes[0]), year)
 	}
 	if mayCountRows(name) || s.countsRows() && !isTimeName(name) {
-		return fmt.Errorf(
-			"%s, which look like row numbers: set the column that has the times with --time-column, or, if "+
-				"these are seconds, add --time-unit s",
-			begins,
-		)
+		return fmt.Errorf("%s, which look like row numbers: set the column that has the times with "+
+			"--time-column, or, if "+"these are seconds, add --time-unit s", begins)
 	}
 	return nil
 }

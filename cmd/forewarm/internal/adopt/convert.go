@@ -69,7 +69,12 @@ func NewConvert() *cobra.Command {
 	flags.StringVar(&o.rules, "rules", "", "prometheus-adapter's configuration, or a ConfigMap with it")
 	flags.StringSliceVar(&o.series, "series", nil, "names of existing series, if several rules could produce a metric")
 	flags.StringVar(&o.out, "out", "", "folder to write one file per object to (default: standard output)")
-	flags.StringVar(&o.tenant, "tenant-label", "namespace", "the --tenant-label with which Forewarm runs: the label that holds the namespace")
+	flags.StringVar(
+		&o.tenant,
+		"tenant-label",
+		"namespace",
+		"the --tenant-label with which Forewarm runs: the label that holds the namespace",
+	)
 	o.output.AddFlags(flags, "print what was converted and left out")
 	return cmd
 }

@@ -31,7 +31,13 @@ type objectSource struct {
 
 // AddFlags adds the flags, with the names of kubectl's.
 func (s *objectSource) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVarP(&s.Namespace, "namespace", "n", "", "namespace to read; with --file, the namespace of manifests that have none")
+	flags.StringVarP(
+		&s.Namespace,
+		"namespace",
+		"n",
+		"",
+		"namespace to read; with --file, the namespace of manifests that have none",
+	)
 	flags.BoolVarP(&s.All, "all-namespaces", "A", false, "read all namespaces")
 	flags.StringVarP(&s.File, "file", "f", "", "file or folder of manifests to read instead of a cluster")
 	s.Cluster.AddFlags(flags)

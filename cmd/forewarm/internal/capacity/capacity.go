@@ -84,7 +84,12 @@ func (o *options) flags() *pflag.FlagSet {
 		"PromQL that is above 0 while the service is at its limit (default: the queue length of the preset's server)")
 	flags.StringVar(&o.signals.replicas, "replicas", "",
 		"PromQL of the number of ready replicas (default: those of the target, from kube-state-metrics)")
-	flags.StringVar(&o.saturatedColumn, "saturated-column", "", "column of the trace that is above 0 while the service is at its limit")
+	flags.StringVar(
+		&o.saturatedColumn,
+		"saturated-column",
+		"",
+		"column of the trace that is above 0 while the service is at its limit",
+	)
 	flags.StringVar(&o.replicasColumn, "replicas-column", "", "column of the trace with the ready replicas")
 	flags.StringVar(&o.forecast, "forecast", "",
 		"NAMESPACE/NAME of a Forecast in the cluster whose signal and workload to use")

@@ -71,7 +71,12 @@ func New() *cobra.Command {
 	}
 	flags := imports.Flags()
 	flags.StringVarP(&o.Namespace, "namespace", "n", o.Namespace, "namespace of the DemandEvents")
-	flags.StringSliceVar(&o.Forecasts, "forecast", nil, "Forecasts that the events apply to (default: all Forecasts of the namespace)")
+	flags.StringSliceVar(
+		&o.Forecasts,
+		"forecast",
+		nil,
+		"Forecasts that the events apply to (default: all Forecasts of the namespace)",
+	)
 	for _, k := range knownFlags() {
 		k.all = &o.Known
 		flags.Var(&k, k.flag, k.help)
@@ -81,7 +86,12 @@ func New() *cobra.Command {
 		"time zone of times that have none, for example Europe/Berlin (default UTC)")
 	flags.StringVar(&o.match, "match", "", "import only entries whose name matches this regular `expression`")
 	flags.Var((*model.Duration)(&o.Duration), "duration", "how long an event of a cron table lasts")
-	flags.StringVar(&o.since, "since", "", "leave out events that ended before this `date`, for example 2026-12-24 (default: four weeks ago)")
+	flags.StringVar(
+		&o.since,
+		"since",
+		"",
+		"leave out events that ended before this `date`, for example 2026-12-24 (default: four weeks ago)",
+	)
 	o.output.AddFlags(flags, "print the objects")
 	cmd.AddCommand(imports)
 	return cmd
@@ -104,8 +114,11 @@ const (
 func knownFlags() []knownFlag {
 	return []knownFlag{
 		{
-			flag: "times", kind: "[NAME=]number", isNumber: true, help: "the demand is this many times the usual demand",
-			set: func(k *v1alpha1.EventSpec, value string) { k.Times = value },
+			flag:     "times",
+			kind:     "[NAME=]number",
+			isNumber: true,
+			help:     "the demand is this many times the usual demand",
+			set:      func(k *v1alpha1.EventSpec, value string) { k.Times = value },
 		},
 		{
 			flag: "at-least", kind: "[NAME=]quantity", isNumber: true, help: "the demand reaches at least this value",
@@ -118,8 +131,10 @@ func knownFlags() []knownFlag {
 			set:  func(k *v1alpha1.EventSpec, value string) { k.Like = v1alpha1.EventLike(value) },
 		},
 		{
-			flag: ignore, kind: "bool", help: "models do not learn from the demand during the event; --ignore=NAME applies to entries with this name",
-			set: func(k *v1alpha1.EventSpec, _ string) { k.Ignore = true },
+			flag: ignore,
+			kind: "bool",
+			help: "models do not learn from the demand during the event; --ignore=NAME applies to entries with this name",
+			set:  func(k *v1alpha1.EventSpec, _ string) { k.Ignore = true },
 		},
 	}
 }

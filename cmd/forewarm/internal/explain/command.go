@@ -95,7 +95,12 @@ func New() *cobra.Command {
 		"with --file: value of the metric (180, 4.5k), or NAME=VALUE if there are several metrics")
 	flags.Int32Var(&o.replicas, "replicas", explain.Unset, "with --file: number of replicas (default: from the status)")
 	flags.Int32Var(&o.ready, "ready", explain.Unset, "with --file: number of ready replicas (default: all)")
-	flags.StringVar(&o.leadTime, "lead-time", "", "time that a new replica takes to become ready, if no Forecast has it: 5m")
+	flags.StringVar(
+		&o.leadTime,
+		"lead-time",
+		"",
+		"time that a new replica takes to become ready, if no Forecast has it: 5m",
+	)
 	o.past.AddFlags(flags, "at", "describe this time")
 	for _, n := range []string{"replicas", "ready"} {
 		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.

@@ -48,9 +48,13 @@ type options struct {
 
 // New is the command "pause".
 func New() *cobra.Command {
-	return newCommand(&options{}, "pause", "Serve the observed demand instead of the forecast, so that HPAs scale as they did before Forewarm",
+	return newCommand(
+		&options{},
+		"pause",
+		"Serve the observed demand instead of the forecast, so that HPAs scale as they did before Forewarm",
 		"Pause makes Forewarm serve the observed demand instead of the forecast, so that the HPA scales as your previous HPA\n"+
-			"did (spec.scaling.before). It sets the annotation forewarm.dev/pause, which GitOps tools do not revert.")
+			"did (spec.scaling.before). It sets the annotation forewarm.dev/pause, which GitOps tools do not revert.",
+	)
 }
 
 // NewResume is the command "resume".

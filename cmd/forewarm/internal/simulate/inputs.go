@@ -79,7 +79,8 @@ func notSimulated(a *hpa.Autoscaler) (remarks []string) {
 			humanize.Plural(int(max(a.Min, 1)), "replica")+" run at all times, with every policy.")
 	}
 	if a.Paused != "" {
-		remarks = append(remarks, a.Ref()+" is paused by the annotation "+a.Paused+". It is simulated as if it were not.")
+		remarks = append(remarks,
+			a.Ref()+" is paused by the annotation "+a.Paused+". It is simulated as if it were not.")
 	}
 	return remarks
 }

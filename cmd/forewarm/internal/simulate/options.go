@@ -70,8 +70,8 @@ func (o *options) add(flags *pflag.FlagSet) {
 		"name of the metric or of the KEDA trigger to simulate, if the autoscaler has several")
 	flags.Var(&o.lead, "lead-time", "time that a new replica takes to become ready, for example 5m; "+
 		"or 5m,p90=8m: half of the replicas start within 5m, one in ten takes longer than 8m")
-	flags.StringVar(&o.measured.of, "lead-time-of", "", "NAMESPACE/NAME of a running Forecast whose measured lead time "+
-		"replaces --lead-time")
+	flags.StringVar(&o.measured.of, "lead-time-of", "",
+		"NAMESPACE/NAME of a running Forecast whose measured lead time replaces --lead-time")
 	o.measured.AddFlags(flags)
 	flags.Var(&o.capacity, "replica-capacity",
 		"how much demand a replica sustains, in the metric's unit (default: the autoscaler's target)")
@@ -84,10 +84,13 @@ func (o *options) add(flags *pflag.FlagSet) {
 		panic(err) // Its name is that of a flag.
 	}
 	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait before it counts as late")
-	flags.Var(&o.deferrable, "deferrable", "share of the demand that may wait until --deadline while other demand is served first")
-	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "how long deferrable demand may wait") //nolint:mnd // As the help says.
+	flags.Var(&o.deferrable, "deferrable",
+		"share of the demand that may wait until --deadline while other demand is served first")
+	const deadline = 10 * time.Minute
+	flags.DurationVar(&o.deadline, "deadline", deadline, "how long deferrable demand may wait")
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs per replica; 0.25 is a quarter of a GPU")
-	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars per hour (default: the report shows no costs in dollars)")
+	flags.Float64Var(&o.price, "gpu-price", 0,
+		"price of a GPU in dollars per hour (default: the report shows no costs in dollars)")
 	flags.BoolVar(&o.forecasts, "forecasts", false,
 		"also report how accurate the forecasts are, compared with simple rules; works without --hpa")
 	flags.BoolVar(&o.asked.WhatIf, "what-if", false,
@@ -96,7 +99,8 @@ func (o *options) add(flags *pflag.FlagSet) {
 		"also simulate servers that sleep when idle and wake up within this time, for example 5s")
 	flags.IntVar(&o.asked.Wake.Spare, "awake-spare", 0,
 		"with --wake-time, also simulate a policy without a forecast that keeps this many spare servers awake")
-	flags.StringVar(&o.events, "events", "", "file with Forecasts or DemandEvents whose events Forewarm knows in advance")
+	flags.StringVar(&o.events, "events", "",
+		"file with Forecasts or DemandEvents whose events Forewarm knows in advance")
 	o.addScenarios(flags)
 	o.addPool(flags)
 	o.output.AddFlags(flags, "print every number")
@@ -138,14 +142,8 @@ func (o *options) validate() error {
 	if o.workload.Preset == "" && (o.workload.Target != "" || o.workload.Namespace != "") {
 		wrong("--target and --namespace are for --preset NAME, which is missing")
 	}
-	problems = append(
-		problems,
-		o.history.Validate(),
-		o.workload.Validate(&o.history),
-		o.validatePool(),
-		o.measured.validate(o.lead.Known != assumed),
-		validateWake(o.asked.Wake),
-	)
+	problems = append(problems, o.history.Validate(), o.workload.Validate(&o.history), o.validatePool(),
+		o.measured.validate(o.lead.Known != assumed), validateWake(o.asked.Wake))
 	return errors.Join(problems...)
 }
 
@@ -208,9 +206,8 @@ type measuredLead struct {
 func (m *measuredLead) validate(given bool) error {
 	if m.of == "" {
 		if m.Server != "" || m.Kubeconfig != "" || m.Context != "" {
-			return errors.New(
-				"--server, --kubeconfig and --context are for --lead-time-of NAMESPACE/NAME, which is missing",
-			)
+			return errors.New("--server, --kubeconfig and --context are for --lead-time-of NAMESPACE/NAME, which " +
+				"is missing")
 		}
 		return nil
 	}
@@ -231,7 +228,12 @@ func (o *options) addPool(flags *pflag.FlagSet) {
 		"file with a WarmPool to simulate, with its own budget and with others; "+
 			"--lead-time is then the start time of a pod on an available node")
 	flags.StringVar(&o.pool.name, "warm-pool-name", "", "name of the WarmPool, if the file has several")
-	flags.StringVar(&o.pool.member, "member", "", "member of the pool that the history belongs to, if the pool has several")
+	flags.StringVar(
+		&o.pool.member,
+		"member",
+		"",
+		"member of the pool that the history belongs to, if the pool has several",
+	)
 	flags.Var(&o.node, "node-lead-time", "time that a new node takes to become ready, for example 4m, or 4m,p90=6m; "+
 		"if neither the flag nor the pool has it, nodes are assumed to be available")
 }

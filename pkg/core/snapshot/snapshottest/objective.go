@@ -67,8 +67,7 @@ func WithCostRatio(key snapshot.Key) *snapshot.ForecastSnapshot {
 // replicas.
 func ObjectiveReport(of objective.Verdict) *objective.Report {
 	r := &objective.Report{
-		Late: 0.01, Wait: 30 * time.Second, Verdict: of,
-		Hours: 7 * 24, Lead: lead, Candidates: candidateCosts(),
+		Late: 0.01, Wait: 30 * time.Second, Verdict: of, Hours: 7 * 24, Lead: lead, Candidates: candidateCosts(),
 		Selection: decide.SelectionReason{
 			Rule:         decide.SelectedAsBetter,
 			Criterion:    decide.RelativeCost,
@@ -86,9 +85,16 @@ func ObjectiveReport(of objective.Verdict) *objective.Report {
 		Period:     7 * 24 * time.Hour,
 		Served:     objective.Account{Arrived: 174, Late: 1.08, ReplicaHours: 296},
 		Observed:   objective.Account{Arrived: 174, Late: 12.3, ReplicaHours: 240},
-		Before:     objective.Alternative{Account: objective.Account{Arrived: 174, Late: 6.79, ReplicaHours: 331}, Target: 28},
-		Hindsight:  objective.Alternative{Account: objective.Account{Arrived: 174, Late: 1.02, ReplicaHours: 352}, Target: 24},
-		Replay:     race(), BeforeAssumed: true,
+		Before: objective.Alternative{
+			Account: objective.Account{Arrived: 174, Late: 6.79, ReplicaHours: 331},
+			Target:  28,
+		},
+		Hindsight: objective.Alternative{
+			Account: objective.Account{Arrived: 174, Late: 1.02, ReplicaHours: 352},
+			Target:  24,
+		},
+		Replay:        race(),
+		BeforeAssumed: true,
 	}
 	widest := &r.Autoscalers[0]
 	switch of {

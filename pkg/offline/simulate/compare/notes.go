@@ -164,6 +164,16 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 			unit,
 		)
 	}
+	p.stepNotes(note)
+	for _, one := range c.Policies {
+		if one.Name != Forewarm && one.Name != Oracle && one.Hindsight && !one.MeetsObjective {
+			note("No target of %s meets the objective. The table shows its most reliable target.", one.Name)
+		}
+	}
+}
+
+// stepNotes are about what the step of the history hides.
+func (p *plan) stepNotes(note noteFunc) {
 	if p.plannedLead() < p.recorded.Step {
 		note(
 			"The history has steps of %s, which is longer than the lead time. Bursts within a step are not visible, so every "+
@@ -176,11 +186,6 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 				"smoother than the real demand. This applies to every policy.",
 			p.recorded.Step,
 		)
-	}
-	for _, one := range c.Policies {
-		if one.Name != Forewarm && one.Name != Oracle && one.Hindsight && !one.MeetsObjective {
-			note("No target of %s meets the objective. The table shows its most reliable target.", one.Name)
-		}
 	}
 }
 

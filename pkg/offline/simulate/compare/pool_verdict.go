@@ -192,28 +192,7 @@ func (p *plan) poolNotes(w *PoolResult) []string {
 		note("The pool's max is %d chunks, but a replica takes %s, so the pool never helps.", p.Pool.Spec.Max,
 			formatNumber(p.Pool.Chunks))
 	}
-	if w.Members == 1 {
-		note(
-			"Only one member was simulated, so the pool is not shared. Holding room for a replica then costs as much as running " +
-				"the replica, which would be ready immediately. A pool saves more when several members share it and their demand " +
-				"rises at different times.",
-		)
-	} else {
-		note(
-			"The history is the history of %s. Forewarm assumes that the other members have the same history, shifted by whole "+
-				"days: the same daily pattern, with bursts at different times. All figures are totals of all %d members.",
-			p.Pool.Member,
-			w.Members,
-		)
-	}
-	if n := p.Pool.Members; n > w.Members {
-		note(
-			"The pool has %d members, but only %d were simulated. The history does not have enough whole days for more members, "+
-				"or simulating more members would take too long.",
-			n,
-			w.Members,
-		)
-	}
+	p.memberNotes(w, note)
 	own := w.of(Forewarm, HoldPlanned)
 	if own == nil {
 		return out
@@ -244,6 +223,32 @@ func (p *plan) poolNotes(w *PoolResult) []string {
 			humanize.Amount(best.Report.ReplicaHours*p.GPUs), humanize.Share(best.Limited), said.LimitedWord())
 	}
 	return out
+}
+
+// memberNotes are about the members of the pool and their histories.
+func (p *plan) memberNotes(w *PoolResult, note noteFunc) {
+	if w.Members == 1 {
+		note(
+			"Only one member was simulated, so the pool is not shared. Holding room for a replica then costs as much as running " +
+				"the replica, which would be ready immediately. A pool saves more when several members share it and their demand " +
+				"rises at different times.",
+		)
+	} else {
+		note(
+			"The history is the history of %s. Forewarm assumes that the other members have the same history, shifted by whole "+
+				"days: the same daily pattern, with bursts at different times. All figures are totals of all %d members.",
+			p.Pool.Member,
+			w.Members,
+		)
+	}
+	if n := p.Pool.Members; n > w.Members {
+		note(
+			"The pool has %d members, but only %d were simulated. The history does not have enough whole days for more members, "+
+				"or simulating more members would take too long.",
+			n,
+			w.Members,
+		)
+	}
 }
 
 // matchedFixedNote is the cost of a fixed number of chunks at the pool's lateness. The verdict compares only under
