@@ -101,7 +101,8 @@ spec:
 		t.Helper()
 		return s.get(t, ready...)
 	}, "Ready")
-	leads(12*time.Second, 40*time.Second, "warm pool asleep is ready for this Forecast, but does not shorten the lead time")
+	leads(12*time.Second, 40*time.Second,
+		"warm pool asleep is ready for this Forecast, but does not shorten the lead time")
 	s.MustKubectl(t, "patch", "deployment", "llama", "-n", "sleepy", "-p",
 		`{"spec": {"template": {"metadata": {"annotations": {"start.e2e/delay": "`+fast+`"}}}}}`)
 	leads(2*time.Second, 11*time.Second, "which warm pool asleep holds")

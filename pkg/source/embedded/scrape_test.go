@@ -200,11 +200,11 @@ func TestScrapeFileErrors(t *testing.T) {
 		"file_sd_configs are supported": "scrape_configs: [{job_name: k, kubernetes_sd_configs: [{role: pod}]}]",
 		"scrape_configz":                "scrape_configz: []",
 		"multiple scrape configs":       "scrape_configs: [{job_name: a}, {job_name: a}]",
-		`job "a": body_size_limit is 16MiB; expected at most 12MiB`: "scrape_configs: [{job_name: a, body_size_limit: 16MiB}]",
-		`job "b": sample_limit is 1000000; expected at most 200000`: "{global: {sample_limit: 1000000}, scrape_configs: [{job_name: b}]}",
-		`job "c": scrape_timeout is 1m; expected at most 30s`:       "scrape_configs: [{job_name: c, scrape_interval: 1m, scrape_timeout: 1m}]",
-		"not a valid hostname": "scrape_configs: [{job_name: a, static_configs: [{targets: ['http://a/b']}]}]",
-		"mapping values":       "a: b: c",
+		`"a": body_size_limit is 16MiB`: "scrape_configs: [{job_name: a, body_size_limit: 16MiB}]",
+		`"b": sample_limit is 1000000`:  "{global: {sample_limit: 1000000}, scrape_configs: [{job_name: b}]}",
+		`"c": scrape_timeout is 1m`:     "scrape_configs: [{job_name: c, scrape_interval: 1m, scrape_timeout: 1m}]",
+		"not a valid hostname":          "scrape_configs: [{job_name: a, static_configs: [{targets: ['http://a/b']}]}]",
+		"mapping values":                "a: b: c",
 	} {
 		path := filepath.Join(t.TempDir(), "scrape.yml")
 		write(t, path, text)
