@@ -83,7 +83,7 @@ func New() *cobra.Command {
 	}
 	flags.Lookup(ignore).NoOptDefVal = ignoreAll
 	flags.StringVar(&o.Zone, "time-zone", "",
-		"time zone of times that have none, for example Europe/Berlin (default UTC)")
+		"time zone of times that have none, for example Europe/Berlin (default: the calendar's own, or UTC)")
 	flags.StringVar(&o.match, "match", "", "import only entries whose name matches this regular `expression`")
 	flags.Var((*model.Duration)(&o.Duration), "duration", "how long an event of a cron table lasts")
 	flags.StringVar(
