@@ -118,7 +118,7 @@ func idle() []ailment {
 	return []ailment{
 		{name: "no replica is ready", check: "Deployment", level: doctor.Error, words: []string{"0 of 2", "no pod"}},
 		{
-			name:  "nobody leads",
+			name:  "no replica leads",
 			check: "Leader",
 			level: doctor.Error,
 			words: []string{"no replica has ever been the leader"},
@@ -130,7 +130,7 @@ func idle() []ailment {
 			words: []string{"forewarm-ca", "is empty"},
 		},
 		{
-			name: "a group that nobody serves", check: "APIGroups", level: doctor.Warning,
+			name: "a group that no server serves", check: "APIGroups", level: doctor.Warning,
 			words: []string{"custom.metrics.k8s.io", "no server serves", "leader takes it"},
 		},
 		{
@@ -316,13 +316,13 @@ func ended() []ailment {
 			fmt.Sprintf(`{"spec": {"caBundle": %q}}`, base64.StdEncoding.EncodeToString(text)),
 		}
 	}
-	foreign, _ := certificate(time.Now().Add(time.Hour))
+	other, _ := certificate(time.Now().Add(time.Hour))
 	old, _ := certificate(time.Now().Add(-time.Hour))
 	return []ailment{
-		{name: "nobody leads", check: "Leader", level: doctor.Error, words: []string{"no replica is the leader"}},
+		{name: "no replica leads", check: "Leader", level: doctor.Error, words: []string{"no replica is the leader"}},
 		{
 			name: "a wrong CA", check: "Certificates", level: doctor.Error,
-			words: []string{"lacks a certificate", "leader writes it"}, harm: [][]string{bundle(foreign)},
+			words: []string{"lacks a certificate", "leader writes it"}, harm: [][]string{bundle(other)},
 		},
 		{
 			name: "there is no caBundle", check: "Certificates", level: doctor.Error,
@@ -346,7 +346,7 @@ func ended() []ailment {
 			check: "Certificates",
 			level: doctor.Error,
 			words: []string{"ca.key is missing"},
-			harm:  [][]string{data(fmt.Sprintf(`{"stringData": {"ca.crt": %q}, "data": {"ca.key": null}}`, foreign))},
+			harm:  [][]string{data(fmt.Sprintf(`{"stringData": {"ca.crt": %q}, "data": {"ca.key": null}}`, other))},
 		},
 		{
 			name: "expired certificates", check: "Certificates", level: doctor.Error, words: []string{"have expired"},

@@ -23,7 +23,7 @@ func (s *scene) patchExternal(t *testing.T, spec string) {
 	s.MustKubectl(t, "", "patch", "apiservice", externalAPI, "--type=merge", "-p", fmt.Sprintf(`{"spec": {%s}}`, spec))
 }
 
-// certificates: the kube-apiserver verifies Forewarm by the authority in the Secret, and whoever changes that changes it for a
+// certificates: the kube-apiserver verifies Forewarm by the authority in the Secret, and anyone who changes that changes it for a
 // moment only; an APIService that leads elsewhere is left alone.
 func certificates(t *testing.T, s *scene) {
 	t.Helper()
@@ -70,7 +70,7 @@ func certificates(t *testing.T, s *scene) {
 	}
 }
 
-// emptied: whoever removes the authority from the Secret removes nothing that is in use.
+// emptied: anyone who removes the authority from the Secret removes nothing that is in use.
 func emptied(t *testing.T, s *scene) {
 	t.Helper()
 	read := func() string {

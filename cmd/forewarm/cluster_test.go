@@ -49,7 +49,7 @@ spec:
 `, name, signal, quantile)
 }
 
-// waves answers every range query with one series, the same to whoever asks: 100 ± 20 in waves of five minutes.
+// waves answers every range query with one series, the same to every client: 100 ± 20 in waves of five minutes.
 func waves(w http.ResponseWriter, r *http.Request) { wavesUntil(w, r, math.Inf(1)) }
 
 // wavesUntil answers as a store whose newest sample is of a time: later, that one counts.
@@ -161,7 +161,7 @@ func metrics(t *testing.T, s *scene) {
 		{"a table of outlooks", "load", []string{"get", "outlooks", "-n", "team"}},
 		{"a page", "<svg", []string{"get", "--raw", "/apis/inspect.forewarm.dev/v1alpha1/namespaces/team/outlooks/load/page"}},
 		{"a selector of no known key", "horizon", []string{"get", "--raw", metric + "?labelSelector=color%3Dred"}},
-		{"a metric that nobody forecasts", "NotFound", []string{"get", "--raw", metric + "s"}},
+		{"a metric that no one forecasts", "NotFound", []string{"get", "--raw", metric + "s"}},
 		{"a stranger", "Forbidden", []string{"get", "--raw", metric, "--as=stranger"}},
 	} {
 		if out, err := s.Kubectl(t, "", c.args...); !strings.Contains(out, c.word) {
@@ -226,7 +226,7 @@ func objects(t *testing.T, s *scene) {
 		return ""
 	})
 	if text := s.status(t, "load", "state"); text != "Ready" && text != "Warming" {
-		t.Errorf("beside a wrong one, a right Forecast is %q", text)
+		t.Errorf("next to a wrong one, a right Forecast is %q", text)
 	}
 	s.MustKubectl(t, forecast("load", "query: up", "0.55"), "apply", "-f", "-")
 	eventually(t, func() string {
@@ -326,7 +326,7 @@ func theft(t *testing.T, s *scene) {
 	s.serves(t, metric)
 }
 
-// succession: whoever leads is asked to end; the other leads at once, and not only when the lease has run out.
+// succession: the leader is asked to end; the other leads at once, and not only when the lease has run out.
 func succession(t *testing.T, s *scene) {
 	t.Helper()
 	holder := func() string {

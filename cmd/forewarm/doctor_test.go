@@ -262,7 +262,7 @@ func wrongClock(t *testing.T, s *scene) {
 	}
 }
 
-// strangers may read nothing, and are told so; whoever may read one namespace is told of that one.
+// strangers may read nothing, and are told so; a user who may read one namespace is told of that one.
 func strangers(t *testing.T, s *scene) {
 	t.Helper()
 	all := examine(t, s.User(t, "stranger"))

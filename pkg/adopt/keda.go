@@ -67,7 +67,7 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 	}
 	for _, text := range timetable {
 		c.leave(objectName(object), "cron",
-			text+" No trigger beside it was converted: write a Forecast of the workload's demand")
+			text+" No other trigger of it was converted: write a Forecast of the workload's demand")
 	}
 }
 

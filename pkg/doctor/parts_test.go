@@ -53,7 +53,7 @@ func TestVerified(t *testing.T) {
 		word     string
 	}{
 		{"the authority's own", valid, false, signers, OK, "until 2026-03-21"},
-		{"beside an older one that expired", append(append([]byte{}, over...), valid...), false, signers, OK, "until 2026-03-21"},
+		{"alongside an older one that expired", append(append([]byte{}, over...), valid...), false, signers, OK, "until 2026-03-21"},
 		{"unknown authority", valid, false, nil, OK, "valid"},
 		{"another's", soon, false, signers, Error, "lacks"},
 		{"none", nil, false, signers, Error, "no caBundle"},

@@ -1,4 +1,4 @@
-package explain //nolint:testpackage // How a value is read is nobody else's.
+package explain //nolint:testpackage // How a value is read is internal.
 
 import (
 	"math"

@@ -41,7 +41,7 @@ func TestExpose(t *testing.T) {
 			t.Errorf("%s: %q with %v does not say %q", expose, got.Invalid, got.Alias, problem)
 		}
 	}
-	// Nobody else takes an alias while its Forecast is being corrected.
+	// No one else takes an alias while its Forecast is being corrected.
 	if got, _ := resolve("{expose: {metric: a}, step: 7m}"); got.Invalid == "" || got.Alias == nil {
 		t.Errorf("%+v", got)
 	}

@@ -117,7 +117,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("a: *" + strings.Repeat("x", 2000) + "\n"))
 	f.Add([]byte(header + "status: {sampleTime: 2026-01-01, conditions: [{lastTransitionTime: x}]}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, d := range manifest.RawDocuments("f.yaml", data) { // Whoever looks for other kinds meets broken ones, too.
+		for _, d := range manifest.RawDocuments("f.yaml", data) { // A search for other kinds meets broken ones, too.
 			d.Text("metadata", "name")
 		}
 		for _, d := range manifest.Parse("f.yaml", data) {

@@ -213,7 +213,7 @@ func Workload(object *v1alpha1.Forecast) (workload leadtime.Workload, measured b
 	return workloadOf(object.Namespace, spec), spec.LeadTime.Mode == v1alpha1.LeadTimeAuto
 }
 
-// VariantWorkloads returns the workloads of an object's variants beside its own, the zero value for one in another cluster.
+// VariantWorkloads returns the workloads of an object's variants alongside its own, the zero value for one in another cluster.
 func VariantWorkloads(object *v1alpha1.Forecast) []leadtime.Workload {
 	out := make([]leadtime.Workload, len(object.Spec.Variants))
 	for i := range out {

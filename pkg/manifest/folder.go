@@ -41,7 +41,7 @@ const maxFiles = 2_000
 //   - An object that has a name and problems becomes an invalid target at once, as in a cluster.
 //   - While a file, or a document in it, cannot be read (a syntax error or no name, for example of a file that is half
 //     written), the objects that it had before and does not name now stay as they were. Removing the file removes them.
-//     A document of another kind, such as an HPA beside its Forecast, is a problem, but the others are read.
+//     A document of another kind, such as an HPA alongside its Forecast, is a problem, but the others are read.
 //   - An object that is defined twice is not served; the problem names both places.
 type Folder struct {
 	dir      string

@@ -68,8 +68,8 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		{"nothing", "", nil, "", none, needs},
 		{"an HPA is enough", "", one, "", hpa64, ""},
 		{"nothing but spec.scaling", "scaling: {target: 50}", nil, "", own50, ""},
-		{"an HPA beside spec.scaling", "scaling: {target: 64, maxReplicas: 5}", one, "", hpa64, ""},
-		{"an HPA beside what was before", "scaling: {before: {target: 45}}", one, "", hpa64, ""},
+		{"an HPA together with spec.scaling", "scaling: {target: 64, maxReplicas: 5}", one, "", hpa64, ""},
+		{"an HPA together with what was before", "scaling: {before: {target: 45}}", one, "", hpa64, ""},
 		{"what was before tells no target", "scaling: {before: {target: 45}}", nil, "", none, needs},
 		{
 			"an HPA that contradicts spec.scaling", "scaling: {target: 50}", one, "",

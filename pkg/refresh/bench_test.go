@@ -79,7 +79,7 @@ func BenchmarkFleet(b *testing.B) {
 }
 
 // BenchmarkRebuild steps through 14 days: by the minute and by the server's default step, for a quantile and an objective.
-// Beside the time it reports the memory that stays.
+// Besides the time it reports the memory that stays.
 func BenchmarkRebuild(b *testing.B) {
 	for _, step := range []time.Duration{time.Minute, 30 * time.Second} {
 		h := forecaster.History{Series: forecast.Series{

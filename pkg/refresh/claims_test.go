@@ -155,7 +155,7 @@ func TestConditionsDoNotFlap(t *testing.T) {
 }
 
 // While kube-state-metrics does not know the pods that report, there is no sample: the value does not fall, and the condition says
-// what to check. Nobody is asked for them while there are samples.
+// what to check. No one is asked for them while there are samples.
 func TestPodsWithoutAKnownOwnerAreSaid(t *testing.T) {
 	for unowned, want := range map[float64]bool{3: true, math.NaN(): false} {
 		source := sources{"unowned": {demand: func(time.Time) float64 { return unowned }}, "demand": {

@@ -1,4 +1,4 @@
 package refresh
 
-// WaitForBeside waits for what is being made beside the steps.
+// WaitForBackground waits for what is being made in the background.
 func (l *Loop) WaitForBackground() { l.background.Wait() }

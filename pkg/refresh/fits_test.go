@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A namespace with many jobs takes every second turn beside one with few, whose steps come before its rebuilds.
+// A namespace with many jobs takes every second turn alongside one with few, whose steps come before its rebuilds.
 func TestNamespacesTakeTurns(t *testing.T) {
 	f := newFits()
 	f.free = 1

@@ -1,4 +1,4 @@
-package refresh //nolint:testpackage // The flags are nobody else's.
+package refresh //nolint:testpackage // The flags are internal.
 
 import (
 	"errors"

@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// A namespace whose long histories change at every step keeps the processors busy with fits that nobody will read. The next
+// A namespace whose long histories change at every step keeps the processors busy with fits that no one will read. The next
 // namespace's samples stay new.
 func TestHeavyNeighboursDelayNobody(t *testing.T) {
 	if testing.Short() || os.Getenv("FOREWARM_LONG") == "" {
@@ -29,7 +29,7 @@ func TestHeavyNeighboursDelayNobody(t *testing.T) {
 		loop, _ := loopWith(t, refresh.Config{Grace: grace}, &unrecordedSource{daily}, jobs)
 		return loop
 	}
-	// A step has the time of four such fits, on this machine and beside what else runs on it: enough for the one that is
+	// A step has the time of four such fits, on this machine with what else runs on it: enough for the one that is
 	// running and the victim's own, a fifth of all.
 	began := time.Now()
 	newLoop(time.Hour, jobs[1:2]).Step(t.Context(), noon)

@@ -26,26 +26,26 @@ func TestAModelIsFittedForWhoNamesIt(t *testing.T) {
 	loop, _ := loopWith(t, refresh.Config{Grace: 2 * time.Minute, Refit: time.Hour}, &demandSource{demand: daily},
 		jobs)
 	now, refits := noon, uint64(0)
-	// step steps to a time, and returns whether a model is answered then, and how often the state was made anew on the way.
-	step := func(end time.Duration, model string) (answered bool, anew int) {
+	// step steps to a time, and returns whether a model is answered then, and how often the state was rebuilt on the way.
+	step := func(end time.Duration, model string) (answered bool, rebuilt int) {
 		t.Helper()
 		var s *snapshot.Snapshot
 		for ; !now.After(noon.Add(end)); now = now.Add(step) {
 			s = loop.Step(t.Context(), now)
 		}
-		anew, refits = int(s.Loop.Refits-refits), s.Loop.Refits
+		rebuilt, refits = int(s.Loop.Refits-refits), s.Loop.Refits
 		a, err := entry(t, s, "llama").Answer(decide.Overrides{Model: model}, now)
 		if err != nil &&
 			(!errors.Is(err, snapshot.ErrNotServing) || !strings.Contains(err.Error(), "no autoscaler or request selects it")) {
 			t.Fatal(err)
 		}
-		return err == nil && a.Value > 0, anew
+		return err == nil && a.Value > 0, rebuilt
 	}
 	for _, c := range []struct {
 		end      time.Duration
 		model    string
 		answered bool
-		anew     int
+		rebuilt  int
 	}{
 		{5 * time.Minute, "holt", true, 2}, // An anchor has passed, as every hour from now on.
 		{6 * time.Minute, "SES", false, 0},
@@ -61,8 +61,8 @@ func TestAModelIsFittedForWhoNamesIt(t *testing.T) {
 		if c.end == 151*time.Minute {
 			jobs[0].Generation++
 		}
-		if answered, anew := step(c.end, c.model); answered != c.answered || anew != c.anew {
-			t.Errorf("after %s %s is answered: %t, the state was made anew %d times", c.end, c.model, answered, anew)
+		if answered, rebuilt := step(c.end, c.model); answered != c.answered || rebuilt != c.rebuilt {
+			t.Errorf("after %s %s is answered: %t, the state was rebuilt %d times", c.end, c.model, answered, rebuilt)
 		}
 	}
 }

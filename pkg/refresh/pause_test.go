@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// A pause is served at the next step and ends at the next step: nothing is read or fitted anew, and what was learnt meanwhile is what
+// A pause is served at the next step and ends at the next step: nothing is read or fitted again, and what was learnt meanwhile is what
 // a Forecast that was never paused has learnt.
 func TestAPauseCostsNothing(t *testing.T) {
 	source, neverPaused := &demandSource{demand: daily}, &demandSource{demand: daily}

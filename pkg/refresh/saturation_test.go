@@ -81,7 +81,7 @@ func TestSaturationIsNotLearntAsDemand(t *testing.T) {
 				t.Fatalf("%s: %v served below the observed %v", name, e.Decision.Value, e.Observed)
 			}
 			if len(tt.Autoscalers) > 0 && e.Decision.Value > limit {
-				t.Fatalf("%v served, of which nobody can use more than %d", e.Decision.Value, limit)
+				t.Fatalf("%v served, of which no one can use more than %d", e.Decision.Value, limit)
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func TestASaturationSignalThatFailsLeavesTheDemand(t *testing.T) {
 	}
 }
 
-// A limit signal that is always two minutes late is replayed, not learnt anew from the whole history at every step.
+// A limit signal that is always two minutes late is replayed, not learnt again from the whole history at every step.
 func TestALateSaturationSignalIsReplayed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("values alone: nothing here runs at once")

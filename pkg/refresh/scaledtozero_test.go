@@ -71,7 +71,7 @@ func TestAbsenceAtZeroReplicasIsNoDemand(t *testing.T) {
 	sameBits(t, "two replicas differ", there, here)
 }
 
-// The end of the night comes to the loop as another record; nothing is read or fitted anew for it.
+// The end of the night comes to the loop as another record; nothing is read or fitted again for it.
 func TestTheEndOfATimeAtZeroRebuildsNothing(t *testing.T) {
 	source := &demandSource{demand: demandWithReplicas}
 	jobs := fixedJobs{jobOf("llama")}
@@ -106,7 +106,7 @@ func TestAbsenceWithReplicasIsAGap(t *testing.T) {
 	}
 }
 
-// A workload that never had a replica has no series. It is nobody's fault, and the first sample is seen when it comes.
+// A workload that never had a replica has no series. No one is at fault, and the first sample is seen when it comes.
 func TestNoSeriesYetAtZero(t *testing.T) {
 	source := &demandSource{
 		demand: daily,

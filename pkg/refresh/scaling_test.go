@@ -17,7 +17,7 @@ func hpaWithMax(most int32) []decide.Autoscaler {
 	}}}
 }
 
-// An HPA that is edited, or written anew as it was, in an object that did not change.
+// An HPA that is edited, or written again as it was, in an object that did not change.
 func TestAnotherAutoscalerIsAnotherState(t *testing.T) {
 	source := &demandSource{demand: daily}
 	jobs := fixedJobs{jobOf("llama")}

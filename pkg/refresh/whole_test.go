@@ -299,7 +299,7 @@ func TestLongestStep(t *testing.T) {
 	})
 }
 
-// A step does not wait for Forecasts that are fitted anew: of a large fleet some are at every step. The next one has their values.
+// A step does not wait for Forecasts that are refitted: of a large fleet some are at every step. The next one has their values.
 func TestFitsDelayNoStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const answersAfter, grace = 3 * time.Second, 10 * time.Second
@@ -318,7 +318,7 @@ func TestFitsDelayNoStep(t *testing.T) {
 			if took := time.Since(begun); took < answersAfter {
 				fits++
 				if took != grace/10 {
-					t.Errorf("a step that fits anew took %s, want %s", took, grace/10)
+					t.Errorf("a step that refits took %s, want %s", took, grace/10)
 				}
 				time.Sleep(grace)
 				if s = loop.Step(t.Context(), now.Add(time.Second)); s.Loop.Refits == refits {

@@ -33,7 +33,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// Whoever wants a preset a little different starts from its query, which must pass where a tenant's own does.
+// A user who wants a preset a little different starts from its query, which must pass where a tenant's own does.
 func TestRenderedPresetsPassAsQueries(t *testing.T) {
 	for _, p := range signal.Presets() {
 		for _, kind := range []string{"Deployment", "LeaderWorkerSet", "Rollout"} {

@@ -39,7 +39,7 @@ func TestEveryPresetHasADiagnosis(t *testing.T) {
 				q := diagnose.Query{
 					Namespace: "ai",
 					Preset:    preset.Name,
-					Target:    signal.Target{Kind: kind, Name: "nobody"},
+					Target:    signal.Target{Kind: kind, Name: "missing"},
 					Trust:     signal.DefaultTrust(),
 				}
 				q.Expr = render(t, preset.Name, q.Target)

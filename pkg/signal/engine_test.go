@@ -86,7 +86,7 @@ func engineScenarios() []scenario {
 `},
 		{
 			preset: "sglang/inflight",
-			trap:   "the ranks of an engine report alike, classes stand beside the whole", want: "{} 6", load: `
+			trap:   "the ranks of an engine report alike, classes stand next to the total", want: "{} 6", load: `
   sglang:num_running_reqs{$A,engine_type="unified",model_name="m",tp_rank="0",priority=""} 4x40
   sglang:num_running_reqs{$A,engine_type="unified",model_name="m",tp_rank="1",priority=""} 4x40
   sglang:num_running_reqs{$A,engine_type="unified",model_name="m",tp_rank="0",priority="7"} 4x40

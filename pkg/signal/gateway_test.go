@@ -32,7 +32,7 @@ func gatewayScenarios() []scenario {
   llm_d_epp_flow_control_queue_size{namespace="ai",pod="epp-1",inference_pool="pool",fairness_id="a"} 0+15x40
 `},
 		{
-			preset: "gateway/arrivals", trap: "the router reports old names beside the new ones", want: "{} 3",
+			preset: "gateway/arrivals", trap: "the router reports old names alongside the new ones", want: "{} 3",
 			load: pickers + routed + `
   inference_objective_request_total{namespace="ai",pod="epp-1",model_name="m"} 0+30x40
   inference_objective_request_total{namespace="ai",pod="epp-2",model_name="m"} 0+15x40

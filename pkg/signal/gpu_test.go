@@ -37,7 +37,7 @@ func gpuScenarios() []scenario {
 `,
 		},
 		{
-			preset: "dcgm/gpu-busy", trap: "the exporter restarted: its new pod reports beside the old one",
+			preset: "dcgm/gpu-busy", trap: "the exporter restarted: its new pod reports alongside the old one",
 			want: "{} 0.6", load: `
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{$A,hostname="dcgm-old",UUID="GPU-1",gpu="0"} 0.5x18
   DCGM_FI_PROF_GR_ENGINE_ACTIVE{$A,hostname="dcgm-new",UUID="GPU-1",gpu="0"} _x17 0.6x22

@@ -55,12 +55,12 @@ func TestJoinedQueriesAnswerAsEachAlone(t *testing.T) {
 				Name: "llama",
 			},
 			{Kind: "Deployment", Name: "llama-2"},
-			{Kind: "Deployment", Name: "nobody"},
+			{Kind: "Deployment", Name: "missing"},
 		}
 		if s.kind != "" {
 			targets = []signal.Target{
 				{Kind: s.kind, Name: s.name},
-				{Kind: s.kind, Name: "nobody"},
+				{Kind: s.kind, Name: "missing"},
 				{Kind: s.kind, Name: "web-two"},
 			}
 		}

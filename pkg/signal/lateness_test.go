@@ -39,7 +39,7 @@ func TestLateness(t *testing.T) {
 				buckets(queue, `$X,engine="0"`, "30.0", 1, "+Inf", 90) + buckets(queue, `$P,engine="0"`, "30.0", 1, "+Inf", 90),
 		},
 		{
-			preset: "vllm/queue-time", trap: "nobody asks: nothing is said, and no share of 0", want: "{} NaN",
+			preset: "vllm/queue-time", trap: "no one asks: nothing is said, and no share of 0", want: "{} NaN",
 			load: buckets(queue, `$A,engine="0"`, "30.0", 0, "+Inf", 0),
 		},
 		{
@@ -96,7 +96,7 @@ func TestLateness(t *testing.T) {
 	}
 }
 
-// The endpoint picker is a pod beside those of the target.
+// The endpoint picker is a pod in addition to those of the target.
 const picker = `namespace="ai",pod="epp",instance="10.0.0.7:80"`
 
 func renderLateness(t *testing.T, preset string, wait time.Duration) string {

@@ -142,7 +142,7 @@ func use(path []parser.Node) (over string, by []string) {
 	return over, nil
 }
 
-// A name, a type or a label that a preset only imagines yields no series, and nobody is told.
+// A name, a type or a label that a preset only imagines yields no series, and no one is told.
 func TestPresetsReadWhatTheirSourcesReport(t *testing.T) {
 	everywhere := map[string][]string{} // Several servers may have a metric of one engine.
 	for _, s := range signal.Sources() {

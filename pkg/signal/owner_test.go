@@ -86,7 +86,7 @@ func ownerScenarios() []scenario {
 			load:   byGangs,
 		},
 		{
-			preset: "dcgm/gpu-busy", trap: "a kind that nobody knows owns ReplicaSets", kind: "Rollout", name: "roll",
+			preset: "dcgm/gpu-busy", trap: "a kind that no one knows owns ReplicaSets", kind: "Rollout", name: "roll",
 			want: "{} 0.125", load: byGangs,
 		},
 		{

@@ -45,7 +45,7 @@ func TestReadyReplicas(t *testing.T) {
 		{"of an InferenceService", "InferenceService", "m.v1", "{} 1"},
 		{"of KServe's LLM on one node", "LLMInferenceService", "small", "{} 1"},
 		{"of KServe's LLM over several, by the leader", "LLMInferenceService", "big", "{} 1"},
-		{"of nobody", "Deployment", "nobody", ""},
+		{"of a missing one", "Deployment", "missing", ""},
 	}
 	load := owners + viaDeployments + byLLM + readiness
 	for how, scraped := range map[string]string{
@@ -87,7 +87,7 @@ func TestSilent(t *testing.T) {
 	for name, c := range map[string]struct{ kind, target, want string }{
 		"one of two reports": {"Deployment", "llama", "{} 1"},
 		"none reports":       {"StatefulSet", "db", "{} 1"},
-		"nobody":             {"Deployment", "nobody", ""},
+		"missing":            {"Deployment", "missing", ""},
 	} {
 		target := signal.Target{Kind: c.kind, Name: c.target}
 		expr, err := preset.Render("ai", target, trust())

@@ -94,8 +94,8 @@ func TestAbsenceIsNoSeries(t *testing.T) {
 	for _, p := range signal.Presets() {
 		llama := render(t, p.Name, signal.Target{Kind: "Deployment", Name: "llama"})
 		silent = append(silent, expectation{expr: llama})
-		nobody := render(t, p.Name, signal.Target{Kind: "Deployment", Name: "nobody"})
-		unowned = append(unowned, expectation{expr: nobody})
+		missing := render(t, p.Name, signal.Target{Kind: "Deployment", Name: "missing"})
+		unowned = append(unowned, expectation{expr: missing})
 	}
 	evaluates(t, owners+neighbours, silent...)
 	evaluates(t, owners+neighbours+unique(everything.String()), unowned...)

@@ -43,7 +43,7 @@ func serverScenarios() []scenario {
   nv_inference_queue_duration_us{$A,model="m",version="1"} 0+15000000x40
 `},
 		{
-			preset: "triton/inflight", trap: "the engine knows better, and reports its bounds beside", want: "{} 9",
+			preset: "triton/inflight", trap: "the engine knows better, and reports its bounds too", want: "{} 9",
 			load: `
   nv_inference_pending_request_count{$A,model="m",version="1"} 2x40
   nv_inference_request_duration_us{$A,model="m",version="1"} 0+45000000x40

@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// world is a store's content: what is true of workload llama in namespace ai, and what others report beside it.
+// world is a store's content: what is true of workload llama in namespace ai, and what others report alongside it.
 type world struct {
 	*rand.Rand
 

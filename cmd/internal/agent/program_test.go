@@ -82,7 +82,7 @@ func drive(count int) *driver {
 	return d
 }
 
-// kubelet says that two pods share GPU 0 by time-slicing, and that nobody has GPU 1.
+// kubelet says that two pods share GPU 0 by time-slicing, and that no one has GPU 1.
 type kubelet struct {
 	podresources.UnimplementedPodResourcesListerServer
 }
@@ -197,7 +197,7 @@ func TestJSONLeavesOutWhatIsNotKnown(t *testing.T) {
 		t.Fatalf("code %d, %v:\n%s", code, err, stdout)
 	}
 	d.gpus[0].Memory = gpu.Memory{}
-	// Two share a GPU, and nobody knows whose its processes are.
+	// Two share a GPU, and no one knows whose its processes are.
 	_, stdout, _ = run(t, d, append(node(t), "--once", "--json", "--proc", t.TempDir())...)
 	got.GPUs, got.Pods = nil, nil
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil {

@@ -16,7 +16,7 @@ var (
 	sidecar = pods.Container{Namespace: "inference", Pod: "llama-0", Name: "sidecar"}
 	embed   = pods.Container{Namespace: "inference", Pod: "embed.v2-0", Name: "server"}
 	trainer = pods.Container{Namespace: "research", Pod: "trainer", Name: "main"}
-	nobody  = pods.Container{}
+	unowned = pods.Container{}
 )
 
 // whose answers whose a process is from a table; a process that is not in it cannot be known.
@@ -68,7 +68,7 @@ func untold(c pods.Container, allocated float64) pods.Part {
 
 func TestAttributeSharing(t *testing.T) {
 	two := hold("GPU-a", 0.25, llama, embed)
-	known := whose(map[int]pods.Container{1: llama, 2: embed, 3: nobody, 4: trainer, 11: llama})
+	known := whose(map[int]pods.Container{1: llama, 2: embed, 3: unowned, 4: trainer, 11: llama})
 	try := func(name string, holdings []pods.Holding, u gpu.Use, want ...pods.Part) {
 		owner := known
 		if len(holdings) == 1 && holdings[0].Device != "" {
@@ -79,7 +79,7 @@ func TestAttributeSharing(t *testing.T) {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
-	try("a device with one holder is that holder's, whoever's processes ran on it", hold("GPU-a", 1, llama),
+	try("a device with one holder is that holder's, no matter whose processes ran on it", hold("GPU-a", 1, llama),
 		use(0.5, 0.25, process(3, 0.4, 0.2)), told(llama, 0.5, 0.25, 1))
 	try("and without any process that is known", hold("GPU-a", 1, llama), use(0.5, 0.25), told(llama, 0.5, 0.25, 1))
 	try("busy is the mean of its samples, and a bandwidth without samples is no bandwidth", hold("GPU-a", 1, llama),
@@ -99,13 +99,13 @@ func TestAttributeSharing(t *testing.T) {
 		told(embed, 0, 0, 0.25), told(llama, 0.5, 0.25, 0.25), told(trainer, 0, 0, 0.25))
 	try("idle processes are idle where a device's figure is finer than theirs", two,
 		use(0.004, 0.25, process(1, 0, 0.25), process(2, 0, 0)), told(embed, 0, 0, 0.25), told(llama, 0, 0.25, 0.25))
-	try("a process of the node takes its part and is nobody's", two,
+	try("a process of the node takes its part and is no one's", two,
 		use(0.8, 0.8, process(1, 0.4, 0.4), process(3, 1.2, 1.2)),
 		told(embed, 0, 0, 0.25), told(llama, 0.8*0.4/1.4, 0.8*0.4/1.4, 0.25))
 	try("so does one of a pod that holds nothing", two, use(0.8, 0.8, process(1, 0.4, 0.4), process(4, 0.4, 0.4)),
 		told(embed, 0, 0, 0.25), told(llama, 0.4, 0.4, 0.25))
 	try(
-		"a process that nothing is known of is nobody's, but it may have worked for a holder that seems idle",
+		"a process that nothing is known of is no one's, but it may have worked for a holder that seems idle",
 		two,
 		use(
 			0.8,
@@ -118,10 +118,10 @@ func TestAttributeSharing(t *testing.T) {
 	)
 	try("one that did nothing did nothing for anyone", two, use(0.8, 0.8, process(1, 0.25, 0.25), process(99, 0, 0)),
 		told(embed, 0, 0, 0.25), told(llama, 0.25, 0.25, 0.25))
-	try("in a foreign PID namespace nobody is told", two, use(0.8, 0.8, process(98, 0.3, 0.3), process(99, 0.5, 0.5)),
+	try("in another PID namespace no one is told", two, use(0.8, 0.8, process(98, 0.3, 0.3), process(99, 0.5, 0.5)),
 		untold(embed, 0.25), untold(llama, 0.25))
-	try("without processes nobody is told", two, use(0.8, 0.8), untold(embed, 0.25), untold(llama, 0.25))
-	try("a driver that does not tell processes apart tells nobody", two,
+	try("without processes no one is told", two, use(0.8, 0.8), untold(embed, 0.25), untold(llama, 0.25))
+	try("a driver that does not tell processes apart tells no one", two,
 		use(0.8, 0.8, gpu.Process{PID: 1}, gpu.Process{PID: 2}), untold(embed, 0.25), untold(llama, 0.25))
 	try("an idle device is idle for all, whatever is known of processes", two, use(0, 0, gpu.Process{PID: 99}),
 		told(embed, 0, 0, 0.25), told(llama, 0, 0, 0.25))
@@ -136,7 +136,7 @@ func TestAttributeSharing(t *testing.T) {
 	try("of two pods that are listed for a whole device, one has ended: that without a process", whole,
 		use(0.5, 0.25, process(1, 0.5, 0.25)), told(llama, 0.5, 0.25, 1))
 	try(
-		"so it is the current one's whole, whoever's processes ran on it and whatever they did",
+		"so it is the current one's whole, no matter whose processes ran on it and whatever they did",
 		whole,
 		use(
 			0.5,
@@ -197,7 +197,7 @@ func TestAttributeSharing(t *testing.T) {
 		told(embed, 0.25, 0.25, 0), told(llama, 0.5, 0.125, 0))
 	try("one that holds the GPU by another name as well holds it once", append(hold("GPU-a", 0.5, llama), adrift...),
 		use(0.5, 0.25, process(1, 0.5, 0.25)), told(llama, 0.5, 0.25, 0.5))
-	try("a device that nobody holds is nobody's", nil, use(0.9, 0.5, process(1, 0.9, 0.5)))
+	try("a device that no one holds is no one's", nil, use(0.9, 0.5, process(1, 0.9, 0.5)))
 }
 
 func TestAttributeInstances(t *testing.T) {

@@ -94,23 +94,23 @@ func TestOwners(t *testing.T) {
 	}
 	try("a pod's", "python3", in(uidLlama, idLlama), llama, true)
 	try("a comm may look like the end of the comm", "a (b) c) S 1", in(uidEmbed, idEmbed), embed, true)
-	try("the node's own", "nvidia-persiste", "0::/system.slice/nvidia-persistenced.service", nobody, true)
-	try("an MPS server works for others", "nvidia-cuda-mps", in(uidLlama, idLlama), nobody, false)
-	try("a container that is none of Kubernetes'", "sh", "0::/system.slice/docker-"+stranger+".scope", nobody, true)
-	try("one that may be of the agent's own pod", "sh", "0::/../cri-containerd-"+stranger+".scope", nobody, false)
+	try("the node's own", "nvidia-persiste", "0::/system.slice/nvidia-persistenced.service", unowned, true)
+	try("an MPS server works for others", "nvidia-cuda-mps", in(uidLlama, idLlama), unowned, false)
+	try("a container that is none of Kubernetes'", "sh", "0::/system.slice/docker-"+stranger+".scope", unowned, true)
+	try("one that may be of the agent's own pod", "sh", "0::/../cri-containerd-"+stranger+".scope", unowned, false)
 	try("one of the agent's own pod", "sh", "0::/../cri-containerd-"+idEmbed+".scope", embed, true)
-	try("a container without a log", "sh", in(uidLlama, stranger), nobody, false)
-	try("a cgroup file without end", "sh", strings.Repeat("0::/system.slice\n", 1000), nobody, false)
+	try("a container without a log", "sh", in(uidLlama, stranger), unowned, false)
+	try("a cgroup file without end", "sh", strings.Repeat("0::/system.slice\n", 1000), unowned, false)
 
 	n.file(n.proc, "10/cgroup", "")
-	n.want(t, "a cgroup file that is empty", 10, nobody, false)
+	n.want(t, "a cgroup file that is empty", 10, unowned, false)
 	n.file(n.proc, "20/stat", "20 (python3) S 1 1")
-	n.want(t, "a stat that is cut", 20, nobody, false)
+	n.want(t, "a stat that is cut", 20, unowned, false)
 	n.file(n.proc, "21/stat", "21 (python3) Z 1 1 1 0 -1 4194560 1 0 0 0 7 3 0 0 20 0 1 0 100 0 0")
 	n.file(n.proc, "21/cgroup", "0::/")
-	n.want(t, "a zombie, which has left its cgroup", 21, nobody, false)
-	n.want(t, "a process that is not there", 99, nobody, false)
-	n.want(t, "what is no process", -1, nobody, false)
+	n.want(t, "a zombie, which has left its cgroup", 21, unowned, false)
+	n.want(t, "a process that is not there", 99, unowned, false)
+	n.want(t, "what is no process", -1, unowned, false)
 }
 
 func TestOwnersOfAPodWithoutALink(t *testing.T) {
@@ -122,20 +122,20 @@ func TestOwnersOfAPodWithoutALink(t *testing.T) {
 	n.run(11, 100, "python3", in(uidEmbed, idEmbed))
 	n.file(n.logs, "pods/inference_embed.v2-0_"+uidEmbed+"/init/0.log", "")
 	n.file(n.logs, "pods/inference_embed.v2-0_"+uidEmbed+"/server/0.log", "")
-	n.want(t, "one of two, and which is not known", 11, nobody, false)
+	n.want(t, "one of two, and which is not known", 11, unowned, false)
 }
 
 func TestOwnersKnowAProcessFromTheNextWithItsPID(t *testing.T) {
 	n := newFolders()
 	n.link(embed, idEmbed)
 	n.run(10, 100, "python3", in(uidLlama, idLlama))
-	n.want(t, "the first, before its log", 10, nobody, false)
+	n.want(t, "the first, before its log", 10, unowned, false)
 	n.link(llama, idLlama)
 	n.want(t, "the first", 10, llama, true)
 	n.run(10, 200, "python3", in(uidEmbed, idEmbed))
 	n.want(t, "the second", 10, embed, true)
 	delete(n.proc.MapFS, "10/stat")
-	n.want(t, "none", 10, nobody, false)
+	n.want(t, "none", 10, unowned, false)
 }
 
 // swapping gives a PID to another process when its cgroup is read.
@@ -157,7 +157,7 @@ func TestOwnersAreNotFooledWhileTheyRead(t *testing.T) {
 	n.link(llama, idLlama)
 	n.run(10, 100, "python3", in(uidLlama, idLlama))
 	n.owners = pods.NewOwners(swapping{n.proc, func() { n.run(10, 200, "sh", "0::/") }}, n.logs)
-	n.want(t, "a PID that was given away between two reads", 10, nobody, false)
+	n.want(t, "a PID that was given away between two reads", 10, unowned, false)
 }
 
 func TestOwnersReadLittle(t *testing.T) {
@@ -217,7 +217,7 @@ func TestOwnersOfThisProcess(t *testing.T) {
 		t.Errorf("%s is read as %q, %d, %v; want %s", file, got, start, err, comm)
 	}
 	look := pods.NewOwners(os.DirFS("/proc"), os.DirFS(t.TempDir())).Lookup()
-	if c, _ := look(os.Getpid()); c != nobody {
+	if c, _ := look(os.Getpid()); c != unowned {
 		t.Errorf("without any logs this process is %+v", c)
 	}
 }

@@ -23,7 +23,7 @@ type node struct {
 var odd = []float64{0, 0, 1, 1, math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e300, math.MaxFloat64, 5e-324}
 
 func anyNode(rng *rand.Rand) node {
-	containers := []pods.Container{llama, sidecar, embed, trainer, nobody}
+	containers := []pods.Container{llama, sidecar, embed, trainer, unowned}
 	figure := func() float64 {
 		if rng.IntN(8) == 0 {
 			return odd[rng.IntN(len(odd))]
@@ -162,7 +162,7 @@ func TestAttributeLaws(t *testing.T) {
 	}
 }
 
-// TestAttributeConserves: what is told of holders and what is known to be nobody's make up what the processes did.
+// TestAttributeConserves: what is told of holders and what is known to be no one's make up what the processes did.
 func TestAttributeConserves(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 2))
@@ -170,7 +170,7 @@ func TestAttributeConserves(t *testing.T) {
 		a, b, stranger := rng.Float64()+0.01, rng.Float64()+0.01, rng.Float64()
 		device := rng.Float64()
 		u := use(device, device, process(1, a, b), process(2, b, a), process(3, stranger, stranger))
-		n := node{one(u), hold("GPU-a", 0.5, llama, embed), map[int]pods.Container{1: llama, 2: embed, 3: nobody}}
+		n := node{one(u), hold("GPU-a", 0.5, llama, embed), map[int]pods.Container{1: llama, 2: embed, 3: unowned}}
 		sum := 0.0
 		for _, p := range n.parts() {
 			sum += p.Busy.Value

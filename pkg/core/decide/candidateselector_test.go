@@ -47,7 +47,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("%s serves too early", got)
 		}
 	})
-	t.Run("an hour without begins it anew", func(t *testing.T) {
+	t.Run("an hour without starts it again", func(t *testing.T) {
 		var g gate
 		g.hours(promotion-1, met("a", 2), met("b", 1.75))
 		g.hours(1, met("a", 2), met("b", 1.99))
@@ -55,7 +55,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("%s serves", got)
 		}
 	})
-	t.Run("another challenger begins anew", func(t *testing.T) {
+	t.Run("another challenger begins again", func(t *testing.T) {
 		var g gate
 		g.hours(promotion-1, met("a", 2), met("b", 1.75), met("c", 1.76))
 		if got := g.hours(promotion-1, met("a", 2), met("b", 1.76), met("c", 1.75)); got != "a" {

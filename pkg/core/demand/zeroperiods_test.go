@@ -76,7 +76,7 @@ func TestAnObservationTakesEffectAfterTheNotice(t *testing.T) {
 	}
 }
 
-// What nobody observes is not zero for ever: not after the last observation, nor in a record of an earlier release. The time
+// What no one observes is not zero for ever: not after the last observation, nor in a record of an earlier release. The time
 // in between stays unknown when it is observed again.
 func TestZeroLastsAsLongAsItIsObserved(t *testing.T) {
 	old, err := demand.NewZeroPeriods([]int64{after(0).Unix()})
@@ -107,7 +107,7 @@ func TestPastSecondsDoNotChange(t *testing.T) {
 	now, zero := time.Duration(0), false
 	for range 300 {
 		now += time.Duration(rng.IntN(40)) * time.Second
-		if rng.IntN(5) == 0 { // Nobody observes for a while.
+		if rng.IntN(5) == 0 { // No one observes for a while.
 			now += time.Duration(rng.IntN(40)) * time.Minute
 		}
 		if rng.IntN(3) == 0 {

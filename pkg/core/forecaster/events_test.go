@@ -76,7 +76,7 @@ func TestAnEventIsServed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		known event.Knowledge
 		came  func(v float64) float64
-		low   float64 // what is served at least, beside the load
+		low   float64 // what is served at least, in addition to the load
 	}{
 		"times":            {event.Knowledge{Times: 3}, func(v float64) float64 { return 3 * v }, 2.6},
 		"at least":         {event.Knowledge{AtLeast: 400}, func(float64) float64 { return 400 }, 2.6},

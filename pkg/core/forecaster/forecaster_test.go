@@ -121,7 +121,7 @@ func TestObjectivesAreServedByTheRegression(t *testing.T) {
 	}
 }
 
-// A cost ratio is served by the same shape, and costs more headroom the dearer late demand is.
+// A cost ratio is served by the same shape, and costs more headroom the more expensive late demand is.
 func TestACostRatioIsServedByTheLearntShape(t *testing.T) {
 	before := -1.0
 	for _, ratio := range []float64{1, 1000} {

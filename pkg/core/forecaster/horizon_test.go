@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// A model that is fitted anew may be selected before its short windows are calibrated. Other horizons, and the path, are then
+// A model that is refitted may be selected before its short windows are calibrated. Other horizons, and the path, are then
 // another candidate's.
 func TestANewModelLeavesNoHorizonWithoutAnAnswer(t *testing.T) {
 	c := config()

@@ -27,7 +27,7 @@ func weekdays(rng *rand.Rand) func(int) float64 {
 }
 
 // A load of weekdays is served by the week before once it was cheaper for days, and then less of it is late. (Demand that has no
-// weekdays is in the bench: that it does not become dearer.)
+// weekdays is in the bench: that it does not become more expensive.)
 func TestLastWeekServesWeekdays(t *testing.T) {
 	for _, c := range []struct {
 		days int
@@ -48,7 +48,7 @@ func TestNoLastWeek(t *testing.T) {
 	c.Seasons = []time.Duration{7 * windowpeak.Day}
 	e := describe(forecaster.New(c, history(8*288, weekdays(rand.New(rand.NewPCG(3, 4))))))
 	if slices.ContainsFunc(e.Candidates, func(c snapshot.Candidate) bool { return c.Name == windowpeak.LastWeek }) {
-		t.Error("a last week beside a season of a week")
+		t.Error("a last week alongside a season of a week")
 	}
 	e = describe(forecaster.New(asked(), history(6*288, weekdays(rand.New(rand.NewPCG(3, 4))))))
 	if of := objectiveCandidate(t, e, windowpeak.LastWeek); of.MeetsObjective {

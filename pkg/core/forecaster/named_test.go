@@ -48,7 +48,7 @@ func TestANamedCandidateKeepsTheObjective(t *testing.T) {
 	requested.Named = []string{windowpeak.SES}
 	plain, named := describe(forecaster.New(requested, h)), describe(forecaster.New(asked(windowpeak.SES), h))
 	if plain.Decision != named.Decision || plain.Choice != named.Choice {
-		t.Errorf("%s by %+v; with a named candidate beside it %s by %+v",
+		t.Errorf("%s by %+v; with a named candidate alongside it %s by %+v",
 			plain.Decision.Reason(), plain.Choice, named.Decision.Reason(), named.Choice)
 	}
 	all := named.Objective.Named
@@ -130,7 +130,7 @@ func TestANamedModelIsNotSelected(t *testing.T) {
 		named.Named, all.Models = []string{c.named}, windowpeak.FittedModels()[:4]
 		plain, by := describe(forecaster.New(c.of, h)), describe(forecaster.New(named, h))
 		if plain.Decision.Value != by.Decision.Value || plain.Model != by.Model || plain.PathModel != by.PathModel {
-			t.Errorf("%s and %s serve; with %s beside them %s and %s", plain.Model, plain.PathModel, c.named,
+			t.Errorf("%s and %s serve; with %s alongside them %s and %s", plain.Model, plain.PathModel, c.named,
 				by.Model, by.PathModel)
 		}
 		if e := describe(forecaster.New(all, h)); c.named == windowpeak.SES && e.PathModel != c.named {

@@ -181,7 +181,7 @@ func TestStoreDoesNotDependOnPieces(t *testing.T) {
 	}
 }
 
-// What is packed is read and replaced as if it were not: beside a store that holds everything in a slice.
+// What is packed is read and replaced as if it were not: compared with a store that holds everything in a slice.
 func TestPackedSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	kinds := []func() float64{

@@ -69,7 +69,7 @@ func TestWhoAnswersUnderAnAlias(t *testing.T) {
 	}
 }
 
-// In shadow mode an alias has the value that whoever queries the source reads, and a name the credible demand. Other modes are alike.
+// In shadow mode an alias has the value that a client of the source reads, and a name the credible demand. Other modes are alike.
 func TestAnAliasServesTheQuerysOwnValueInShadowMode(t *testing.T) {
 	e := exposing("x", "a", "m", "orders", 1)
 	e.Sampled = e.Observed * 3 // A spike that is not credible yet.

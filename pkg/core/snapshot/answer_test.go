@@ -94,7 +94,7 @@ func TestAnswerRefuses(t *testing.T) {
 		"an invalid object":      {snapshottest.Invalid(snapshottest.Key("a")), decide.Overrides{}, now, snapshot.ErrNotServing, ""},
 		"a stale one":            {snapshottest.Stale(snapshottest.Key("a")), decide.Overrides{}, now, snapshot.ErrNotServing, ""},
 		// The loop may be stuck. Then no entry is marked stale, and the time of the request decides.
-		"a snapshot nobody renews": {ready, decide.Overrides{}, ready.StaleAt, snapshot.ErrNotServing, "old"},
+		"a snapshot no one renews": {ready, decide.Overrides{}, ready.StaleAt, snapshot.ErrNotServing, "old"},
 	} {
 		_, err := tt.entry.Answer(tt.selection, tt.now)
 		if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {

@@ -124,7 +124,7 @@ func TestShares(t *testing.T) {
 			map[string]float64{"burst": 50, "base": 40},
 			nil,
 		},
-		{"a slow one that is dearer has what the others cannot hold", []variant.Variant{spot, base(1)}, steady(90, time.Hour), map[string]float64{"spot": 50, "base": 40}, nil},
+		{"a slow one that is more expensive has what the others cannot hold", []variant.Variant{spot, base(1)}, steady(90, time.Hour), map[string]float64{"spot": 50, "base": 40}, nil},
 		{"without prices the slow one is a base, and the first comes before others", free, steady(90, time.Hour), map[string]float64{"burst": 10, "base": 80}, nil},
 		{
 			"what one cannot hold moves on",
@@ -281,7 +281,7 @@ func TestWholeStandsForAll(t *testing.T) {
 	}
 }
 
-// What cannot be planned has no Distributor, so that nobody asks it.
+// What cannot be planned has no Distributor, so that no one asks it.
 func TestNoDistributorAfterAnError(t *testing.T) {
 	invalid := burst(1)
 	invalid.HPA.Max = 0

@@ -58,7 +58,7 @@ func TestWords(t *testing.T) {
 			with(compared(of(.01, 90, .005, 1), of(33, 100, .05, 9)), target(of(26, 125, 0, 0))),
 			verdict.Saves, 0.28, "Forewarm has 1 bad hour instead of 9 and uses 10% fewer GPU-hours than your HPA.", "Forewarm saves 28%",
 		},
-		"dearer, more reliable, and cheaper than the HPA that is as reliable": {
+		"more expensive, more reliable, and cheaper than the HPA that is as reliable": {
 			with(compared(of(.01, 110, 0, 0), of(33, 100, .05, 9)), target(of(26, 125, 0, 0))),
 			verdict.Saves, 0.12, "Forewarm uses 12% fewer GPU-hours than an equally reliable HPA. Compared with your HPA, it has no bad hour instead of 9 and uses 10% more GPU-hours.", "needs the target 26",
 		},

@@ -343,7 +343,7 @@ func TestASurgeThatTakesThePoolDoesNotEndItsCover(t *testing.T) {
 	}
 	play(15*time.Minute, wanting(3), 3)
 	if !plan.Covers {
-		t.Fatal("ready for 15 minutes, and covers nobody")
+		t.Fatal("ready for 15 minutes, and covers no one")
 	}
 	surge := wanting(6)
 	surge.Placed = 7

@@ -1,4 +1,4 @@
-package windowpeak //nolint:testpackage // The models, the features and the regression are nobody else's.
+package windowpeak //nolint:testpackage // The models, the features and the regression are internal.
 
 import (
 	"math"

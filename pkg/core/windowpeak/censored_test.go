@@ -1,4 +1,4 @@
-package windowpeak //nolint:testpackage // The regression is nobody else's.
+package windowpeak //nolint:testpackage // The regression is internal.
 
 import (
 	"testing"

@@ -62,7 +62,7 @@ func (c constant) CurrentCABundleContent() []byte { return c }
 func (constant) Subscribe(context.Context, changes.Signal) {}
 
 // The leader writes its certificates into the APIServices that lead here and into no other; what is not verified stays so for
-// five minutes; it creates the one that nobody holds; a right that is missing is logged once, and the write is tried again.
+// five minutes; it creates the one that no one holds; a right that is missing is logged once, and the write is tried again.
 func TestHold(t *testing.T) {
 	const grace = 5 * time.Minute
 	bundle := []byte("-----BEGIN CERTIFICATE-----")
@@ -175,7 +175,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// A group that another server held is free for ten minutes before it is taken: whoever is being installed again gets it back.
+// A group that another server held is free for ten minutes before it is taken: a server that is being installed again gets it back.
 func TestVacancy(t *testing.T) {
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{apiServices: "APIServiceList"})

@@ -105,7 +105,7 @@ func testKEDA(t *testing.T, c *apiservertest.Cluster) {
 		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)
 	time.Sleep(500 * time.Millisecond)
 	if after := watch.References(inflight); &after[0] != &before[0] {
-		t.Errorf("a status made the list anew: %s", say(after))
+		t.Errorf("a status rebuilt the list: %s", say(after))
 	}
 	c.MustKubectl(t, "", "delete", "crd", "scaledobjects.keda.sh")
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64")

@@ -191,7 +191,7 @@ func TestAStatusChangesNothing(t *testing.T) {
 		return apiservertest.Differs("HPAs of another metric", len(seen), 1)
 	})
 	if after := watch.References(inflight); &after[0] != &before[0] {
-		t.Errorf("the list was made anew: %s", say(after))
+		t.Errorf("the list was rebuilt: %s", say(after))
 	}
 }
 

@@ -87,7 +87,7 @@ func testEvents(t *testing.T, c *apiservertest.Cluster) {
 			`holidays: XX, like: Sunday`,
 		)+
 			object(
-				"nobody",
+				"missing",
 				`start: "2026-12-01", like: Sunday, forecasts: [c]`,
 			)+
 			object(
@@ -128,7 +128,7 @@ func testEvents(t *testing.T, c *apiservertest.Cluster) {
 	for name, want := range map[string]string{
 		"launch": begins.Format(time.RFC3339) + " 1 Applied used by a;Plausible the last two occurrences had no effect on the demand of a: correct the event, or delete it;",
 		"all":    " 2 Applied used by a and b;", "invalid": " 0 Invalid spec: Invalid value: \"invalid\": holidays \"XX\": known are AR,",
-		"nobody": "NoForecast the event applies to no valid Forecast", "late": "TooMany the Forecasts already have 64 older events",
+		"missing": "NoForecast the event applies to no valid Forecast", "late": "TooMany the Forecasts already have 64 older events",
 	} {
 		got := c.MustKubectl(t, "", "get", "demandevent", name, "-o", "jsonpath={.status.next} {.status.forecasts} "+
 			"{.status.conditions[0].reason} {.status.conditions[0].message};{range .status.conditions[1:]}{.type} {.message};{end}")
@@ -146,7 +146,7 @@ func testEvents(t *testing.T, c *apiservertest.Cluster) {
 	})
 }
 
-// testSchema: the API server refuses what nobody can mean.
+// testSchema: the API server refuses what no one can mean.
 func testSchema(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	for spec, want := range map[string]string{
@@ -209,7 +209,7 @@ func testRefused(t *testing.T, c *apiservertest.Cluster) {
 func testNoRights(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	other := rest.CopyConfig(c.Config)
-	other.Impersonate.UserName = "nobody"
+	other.Impersonate.UserName = "stranger"
 	log := &processtest.LogBuffer{}
 	w := watch(t, other, slog.New(slog.NewTextHandler(log, nil)))
 	if !strings.Contains(log.String(), "upgrade the chart with demandEvents.enabled") {

@@ -182,7 +182,7 @@ func testAStatusCostsNothing(t *testing.T, c *apiservertest.Cluster) {
 		return apiservertest.Differs("HPAs that came after the status", len(forecasts.References(objects, "b")), 1)
 	})
 	if after := objects.List(noon()); &after[0] != &before[0] {
-		t.Errorf("the targets were made anew: %s", cmp.Diff(before, after))
+		t.Errorf("the targets were rebuilt: %s", cmp.Diff(before, after))
 	}
 }
 
@@ -208,7 +208,7 @@ func testPaused(t *testing.T, c *apiservertest.Cluster) {
 		select {
 		case <-objects.Changed():
 		case <-time.After(20 * time.Second):
-			t.Fatalf("%s: nobody is told", step.annotation)
+			t.Fatalf("%s: no one is told", step.annotation)
 		}
 		got := objects.List(noon())[0]
 		if got.Pause.Active() != step.paused || (got.Pause.Invalid != "") != step.invalid || got.Generation != 1 {

@@ -226,12 +226,12 @@ func answers(t *testing.T, k kubelet, o *forecasts.Objects) {
 	if node := parts.Node(); !measured || !node.Known || node.Lead != 241*time.Second || node.Starts != 11 {
 		t.Errorf("measured %v, starts %+v, a node's part %+v", measured, parts, node)
 	}
-	for _, name := range []string{"f", "nobody"} {
+	for _, name := range []string{"f", "missing"} {
 		if parts, measured = o.Starts(key(name), noon()); measured {
 			t.Errorf("%s has measured starts %+v", name, parts)
 		}
 	}
-	if _, _, known := o.Replicas(key("nobody")); known {
+	if _, _, known := o.Replicas(key("missing")); known {
 		t.Error("places of a Forecast that is not there are known")
 	}
 	pods := []*corev1.Pod{k.create("p", "ReplicaSet", "llama-5d4f"), k.create("q", "ReplicaSet", "llama-5d4f")}

@@ -10,7 +10,7 @@ import (
 )
 
 // testExposed has HPAs ask for an alias: the Forecast that holds it is calibrated for them, the older of two. An alias that
-// nobody holds is a missing Forecast.
+// no one holds is a missing Forecast.
 func testExposed(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	asking := strings.Replace(horizontal, "{name: a}",

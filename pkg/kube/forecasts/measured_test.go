@@ -195,7 +195,7 @@ func later(now, ready time.Time) time.Time {
 	return now.Add(max(time.Minute, ready.Add(2*time.Minute).Sub(now)))
 }
 
-// leadersTakeTurns has both replicas see the same three starts: whoever leads, they count once.
+// leadersTakeTurns has both replicas see the same three starts: they count once, no matter which leads.
 func leadersTakeTurns(t *testing.T, k kubelet, one, two *process, now time.Time) {
 	t.Helper()
 	var ready time.Time
@@ -361,7 +361,7 @@ func testRecords(t *testing.T, c *apiservertest.Cluster) {
 		now := later(time.Now().Add(time.Duration(i)*time.Hour), k.start(fmt.Sprintf("p%d", i), 4*time.Minute))
 		p.lead(t, now, i+1)
 		if n := p.counted(t); n != int64(i+1) {
-			t.Errorf("beside %+v %d starts are counted, want %d", status.Starts, n, i+1)
+			t.Errorf("next to %+v %d starts are counted, want %d", status.Starts, n, i+1)
 		}
 	}
 }

@@ -131,7 +131,7 @@ func TestNewsOfAnObjective(t *testing.T) {
 	}
 }
 
-// testObjective tells a story of an objective: learning, met by another candidate, missed. Each is an event once, whoever
+// testObjective tells a story of an objective: learning, met by another candidate, missed. Each is one event, no matter who
 // leads, and digits are none.
 func testObjective(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()

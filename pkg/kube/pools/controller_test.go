@@ -112,12 +112,12 @@ func TestWhatTheSchedulerDoesNotPreemptIsYielded(t *testing.T) {
 			w.loads["llama"].placed, w.loads["llama"].waiting = 4, 0
 			w.run(t, 1)
 			if got := w.places.held["h100"]; got != (pools.Desired{Base: 4}) {
-				t.Errorf("nobody waits, and %+v is held", got)
+				t.Errorf("no pod waits, and %+v is held", got)
 			}
 			w.places.ready, w.loads["llama"].waiting = 4, 3
 			w.run(t, 2)
 			if got := w.places.held["h100"]; about != "scale" && got != (pools.Desired{Base: 1}) {
-				t.Errorf("three wait for long beside a full pool, and %+v is held", got)
+				t.Errorf("three wait for long although the pool is full, and %+v is held", got)
 			}
 			w.run(t, int(3*time.Minute/step))
 			if got := w.places.held["h100"]; got != (pools.Desired{Base: 4}) {
@@ -235,7 +235,7 @@ func TestAStaleForecastTakesNothingAway(t *testing.T) {
 }
 
 // TestANewLeaderGoesOn: what the old one remembered is in the status. The demand is gone, what was held for it is kept for
-// as long as a node takes, by whoever leads.
+// as long as a node takes, by the leader.
 func TestANewLeaderGoesOn(t *testing.T) {
 	w := newWorld()
 	w.places.ready = 8
@@ -314,7 +314,7 @@ func TestAScaleIsRememberedUntilItIsGivenBack(t *testing.T) {
 	if diff := cmp.Diff(w.places.before, w.status("h100").ScaleBefore); diff != "" {
 		t.Error(diff)
 	}
-	// Nobody can look: what was there before is not forgotten.
+	// The cluster cannot be read: what was there before is not forgotten.
 	w.lead()
 	w.places.blind = errors.New("down")
 	w.run(t, 4)

@@ -36,7 +36,7 @@ func testNoBufferCRD(t *testing.T, s *holdScene) {
 	if err := s.actuator.Release(t.Context(), pool); err != nil {
 		t.Errorf("nothing to give back: %v", err)
 	}
-	s.expect("no template is made for nobody", s.get("podtemplates", "{.items[*].metadata.name}"), "")
+	s.expect("no template is made for no one", s.get("podtemplates", "{.items[*].metadata.name}"), "")
 }
 
 // buffers installs the CRD for a test.
@@ -105,13 +105,13 @@ func testSwitch(t *testing.T, s *holdScene) {
 	s.MustKubectl(t, "", "patch", "warmpool", "llama", "--type=json", "-p",
 		`[{"op": "replace", "path": "/spec/actuator", "value": {"capacityBuffer": {}}}]`)
 	s.hold(s.stored(), 3, 0)
-	s.expect("no placeholders beside the buffer", s.all("deployments"), "")
+	s.expect("no placeholders alongside the buffer", s.all("deployments"), "")
 	s.expect("the buffer", s.all("capacitybuffers"), "warm-llama=3")
 	s.MustKubectl(t, "", "patch", "warmpool", "llama", "--type=json", "-p",
 		`[{"op": "replace", "path": "/spec/actuator", "value": {"placeholderPods": {}}}]`)
 	s.hold(s.stored(), 3, 0)
 	s.expect("placeholders again", s.all("deployments"), "warm-llama=3")
-	s.expect("no buffer beside them", s.get("capacitybuffers,podtemplates", "{.items[*].metadata.name}"), "")
+	s.expect("no buffer alongside them", s.get("capacitybuffers,podtemplates", "{.items[*].metadata.name}"), "")
 }
 
 // byScale is a pool of what sleeps.

@@ -1,4 +1,4 @@
-package pools //nolint:testpackage // The pages are nobody else's.
+package pools //nolint:testpackage // The pages are internal.
 
 import (
 	"errors"

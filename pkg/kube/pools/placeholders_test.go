@@ -292,24 +292,24 @@ func testHoldingRights(t *testing.T, s *holdScene) {
 	t.Helper()
 	s.classed(-10)
 	pool := s.pool("")
-	nobody := s.as(s.User(t, "nobody"))
-	_, err := nobody.Hold(t.Context(), pool, pools.Desired{Base: 1})
+	stranger := s.as(s.User(t, "stranger"))
+	_, err := stranger.Hold(t.Context(), pool, pools.Desired{Base: 1})
 	s.problem(err, "Forbidden", "PriorityClass forewarm-placeholder", "apply deploy/warm-pools")
 	s.MustKubectl(t, "", "create", "clusterrole", "classes", "--verb=get", "--resource=priorityclasses")
-	s.MustKubectl(t, "", "create", "clusterrolebinding", "classes", "--clusterrole=classes", "--user=nobody")
+	s.MustKubectl(t, "", "create", "clusterrolebinding", "classes", "--clusterrole=classes", "--user=stranger")
 	s.MustKubectl(t, "", "create", "role", "placeholders", "--verb=list,get,create,patch,delete",
 		"--resource=deployments")
-	s.MustKubectl(t, "", "create", "rolebinding", "placeholders", "--role=placeholders", "--user=nobody")
+	s.MustKubectl(t, "", "create", "rolebinding", "placeholders", "--role=placeholders", "--user=stranger")
 	t.Cleanup(func() {
 		s.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "classes")
 		s.MustKubectl(t, "", "delete", "role,rolebinding", "placeholders")
 	})
 	// The right to list pods is missing still, and those to buffers, which are not used.
 	s.Eventually(func() error {
-		_, err = nobody.Hold(t.Context(), pool, pools.Desired{Base: 0})
+		_, err = stranger.Hold(t.Context(), pool, pools.Desired{Base: 0})
 		return err
 	})
-	if _, err = nobody.Hold(t.Context(), pool, pools.Desired{Base: 1}); err == nil {
+	if _, err = stranger.Hold(t.Context(), pool, pools.Desired{Base: 1}); err == nil {
 		t.Error("placeholders are missing, the pods cannot be listed, and nothing is said")
 	}
 	s.problem(err, "Forbidden", "list pods", "apply deploy/default, or upgrade the chart")

@@ -21,7 +21,7 @@ import (
 )
 
 // BenchmarkPods is the memory that the pods of many workloads cost: what a process has allocated until it knows them all, and
-// what of it is live then, beside the stacks of its goroutines. The kube-apiserver is a real one, and a pod has 11 kB as JSON. It
+// what of it is live then, alongside the stacks of its goroutines. The kube-apiserver is a real one, and a pod has 11 kB as JSON. It
 // takes some minutes, of which one is that of the limit on the reads of scales.
 func BenchmarkPods(b *testing.B) {
 	const namespaces, many, pods = 30, 3_000, 10_000

@@ -236,7 +236,7 @@ func testZero(t *testing.T, c *apiservertest.Cluster) {
 			return ""
 		})
 	}
-	stands(false, "one replica is asked for, and nobody makes its pod")
+	stands(false, "one replica is asked for, and its pod is not made")
 	pod := k.Create("db-0", map[string]string{"app": "db"}, "StatefulSet", "db")
 	scale("0")
 	k.Create("another-0", map[string]string{"app": "db"}, "StatefulSet", "another")

@@ -1,4 +1,4 @@
-package workloads //nolint:testpackage // What is kept of a pod is nobody else's.
+package workloads //nolint:testpackage // What is kept of a pod is internal.
 
 import (
 	"encoding/json"

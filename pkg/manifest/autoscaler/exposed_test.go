@@ -57,7 +57,7 @@ func TestReferencesByAlias(t *testing.T) {
 	}
 }
 
-// Whoever explains an HPA finds the Forecast behind an alias as the server does: the oldest, of the HPA's own namespace.
+// explain finds the Forecast behind an alias as the server does: the oldest, of the HPA's own namespace.
 func TestReading(t *testing.T) {
 	at := func(name, namespace string, age time.Duration, queue string) v1alpha1.Forecast {
 		f := v1alpha1.Forecast{ObjectMeta: metav1.ObjectMeta{

@@ -15,7 +15,7 @@ const (
 	v2   = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler"
 	keda = "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\n"
 	// otherKind has a metric that names no Forecast, with a selector of its own.
-	foreign = v2 + hpaHeader + `  metrics:
+	other = v2 + hpaHeader + `  metrics:
   - type: External
     external: {metric: {name: queue, selector: {matchLabels: {queue: jobs}}}, target: {type: AverageValue, averageValue: 64}}
 `
@@ -108,7 +108,7 @@ spec:
 
 // Whatever stands in a file, what can be played is an hpa.Spec that the API server would let pass.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(foreign))
+	f.Add([]byte(other))
 	f.Add([]byte(keda + triggered(prometheus)))
 	f.Add([]byte(keda + triggered(asking(`target: "1e-30000000"`))))
 	f.Add([]byte(v2 + "\nspec: &a {metrics: [*a]}"))

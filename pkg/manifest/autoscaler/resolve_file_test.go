@@ -119,7 +119,7 @@ spec:
 		t.Errorf("Forecasts %q", got)
 	}
 	if len(s.Uncomputed) != 1 || !strings.Contains(s.Uncomputed[0].Why, "cron") {
-		t.Errorf("foreign: %+v", s.Uncomputed)
+		t.Errorf("other: %+v", s.Uncomputed)
 	}
 }
 

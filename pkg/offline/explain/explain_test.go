@@ -18,7 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-var update = flag.Bool("update", false, "write the sentences of testdata anew")
+var update = flag.Bool("update", false, "update the sentences of testdata")
 
 // noon is when every story plays.
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
@@ -135,7 +135,7 @@ func failing(s *explain.Input) {
 	s.Metrics[0] = explain.Metric{Reading: hpa.Reading{Err: errors.New("no such metric")}}
 }
 
-// What is said of an HPA stands in testdata: read the difference before you write it anew (-update).
+// What is said of an HPA stands in testdata: read the difference before you update it (-update).
 func TestSentences(t *testing.T) {
 	several := func(s *explain.Input) {
 		s.Spec.Metrics = append(s.Spec.Metrics,

@@ -48,7 +48,7 @@ func withCondition(reason, message string) func(*explain.Input) {
 	return withStatus(3, 3, 25, hpa.Condition{Type: "ScalingActive", Reason: reason, Message: message})
 }
 
-// Each warning with its figures, and beside it the case in which it must be silent.
+// Each warning with its figures, and next to it the case in which it must be silent.
 func TestWarnings(t *testing.T) {
 	tolerant := func(s *explain.Input) { s.Spec.Cluster.Tolerance = 0 }
 	for _, c := range []struct {
@@ -230,7 +230,7 @@ func TestWarnings(t *testing.T) {
 			[]string{"KEDA owns external.metrics.k8s.io"},
 		},
 		{
-			"nobody has it", "FailedGetExternalMetric",
+			"no one has it", "FailedGetExternalMetric",
 			inputOf(3, 25, withCondition("FailedGetExternalMetric", "the server could not find the requested resource")),
 			[]string{"external.metrics.k8s.io is not served"},
 		},

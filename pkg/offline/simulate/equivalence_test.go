@@ -57,7 +57,7 @@ func daysOfPlay() int {
 // long names the variable with which .ci/run asks for what takes minutes.
 const long = "FOREWARM_LONG"
 
-// What simulate plays is what the server serves, bit by bit: over the anchors at which the server builds its state anew, over
+// What simulate plays is what the server serves, bit by bit: over the anchors at which the server rebuilds its state, over
 // gaps and outages, for a quantile and for an objective.
 func TestForewarmServesWhatTheLoopServes(t *testing.T) {
 	t.Parallel()

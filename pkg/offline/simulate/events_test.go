@@ -60,9 +60,9 @@ func TestAnnouncedLaunches(t *testing.T) {
 	}
 	late, _, _ := lateAbout(t, s, launches(), announced(s, launches()))
 	surprised, _, _ := lateAbout(t, s, launches(), nil)
-	t.Logf("%.2f replica-hours are late about the launches, %.2f where nobody knows of them", late, surprised)
+	t.Logf("%.2f replica-hours are late about the launches, %.2f where no one knows of them", late, surprised)
 	if late > surprised/10 || surprised < 1 {
-		t.Errorf("%.2f replica-hours are late about the launches, %.2f where nobody knows of them", late, surprised)
+		t.Errorf("%.2f replica-hours are late about the launches, %.2f where no one knows of them", late, surprised)
 	}
 	_, about, other := lateAbout(t, usual, launches(), announced(s, launches()))
 	_, aboutNone, otherNone := lateAbout(t, usual, launches(), nil)

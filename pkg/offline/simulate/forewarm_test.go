@@ -98,7 +98,7 @@ func timetable(days int) forecast.Series {
 	return s
 }
 
-// Where the clock rules the demand, yesterday's query with offset is hard to beat and free: forewarm is no dearer by more
+// Where the clock rules the demand, yesterday's query with offset is hard to beat and free: forewarm is no more expensive by more
 // than what it takes to find that out, at the offset's best target for the same lateness.
 func TestForewarmOnATimetable(t *testing.T) {
 	const late = 0.02

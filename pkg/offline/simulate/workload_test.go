@@ -144,7 +144,7 @@ func TestColdStart(t *testing.T) {
 	if report.ColdStarts != 2 {
 		t.Errorf("%d cold starts, want 2", report.ColdStarts)
 	}
-	equal(t, "replica-seconds late while nobody was there", 15.0, 3600*all[3].Late)
+	equal(t, "replica-seconds late while no one was there", 15.0, 3600*all[3].Late)
 }
 
 // A value that is not served is a reading that fails: the HPA keeps what there is.

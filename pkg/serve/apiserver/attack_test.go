@@ -47,7 +47,7 @@ type attacker struct {
 	conns   []net.Conn
 }
 
-// each does something at once n times, or a fifth as often beside the race detector, which makes all of it ten times as
+// each does something at once n times, or a fifth as often under the race detector, which makes all of it ten times as
 // slow and looks for another fault.
 func each(n int, do func(i int)) {
 	if testing.Short() {
@@ -192,7 +192,7 @@ func (zero) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Whoever reaches the port can neither fill the memory nor keep others out, while the cluster takes seconds for a review.
+// A client that reaches the port can neither fill the memory nor keep others out, while the cluster takes seconds for a review.
 func TestAttacksOnTheOpenPort(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "allowed")
 	certificate := ownCertificate(t, file, "allowed")

@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkServe is an HPA's request through TLS, authentication, authorization and the API, with 50 Forecasts and 300 selectors, for
-// profiles and allocations. The client lives in the same process. What a request costs beside others is measured by
+// profiles and allocations. The client lives in the same process. What a request costs alongside others is measured by
 // `make bench-serving`.
 func BenchmarkServe(b *testing.B) {
 	base, _ := startCluster(b, snapshottest.Store(snapshottest.Many(50)...), apiserver.AllGroups())

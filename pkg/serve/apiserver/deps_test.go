@@ -27,7 +27,7 @@ func TestReadyMeansThatHistoryWasRead(t *testing.T) {
 		{"all read", snapshottest.Snapshot(ready), true, "<nil>"},
 		{"a broken Forecast holds up nothing", snapshottest.Snapshot(snapshottest.Invalid(snapshottest.Key("c"))), false, "<nil>"},
 		{"no Forecasts at all", snapshottest.Snapshot(), false, "<nil>"},
-		{"a part of a history, and nobody else serves", snapshottest.Snapshot(ready, partial), false, "<nil>"},
+		{"a part of a history, and no one else serves", snapshottest.Snapshot(ready, partial), false, "<nil>"},
 		{
 			"a part of a history while another replica serves", snapshottest.Snapshot(ready, partial), true,
 			"1 of 2 Forecasts have their whole history; another adapter replica serves in the meantime",

@@ -95,7 +95,7 @@ func TestDecisionsAreKeptForTheirTime(t *testing.T) {
 	}
 }
 
-// A grant is renewed beside the request that finds it, before it expires, and once. A refusal takes effect as soon as it is known; without
+// A grant is renewed in the background of the request that finds it, before it expires, and once. A refusal takes effect as soon as it is known; without
 // an answer the grant expires.
 func TestGrantsAreRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestReviewsOutliveTheirRequests(t *testing.T) {
 		takes = time.Hour
 		var requests sync.WaitGroup
 		for i := range 2000 {
-			requests.Go(func() { _, _ = patient(strconv.Itoa(i)) }) //nolint:errcheck // Nobody answers.
+			requests.Go(func() { _, _ = patient(strconv.Itoa(i)) }) //nolint:errcheck // No one answers.
 		}
 		requests.Wait()
 		synctest.Wait()

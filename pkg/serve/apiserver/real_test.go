@@ -28,7 +28,7 @@ import (
 //go:embed testdata/grant.yaml
 var grant string
 
-// startReal serves in cluster mode beside a real kube-apiserver, with a certificate that it can verify by the bundle.
+// startReal serves in cluster mode alongside a real kube-apiserver, with a certificate that it can verify by the bundle.
 func startReal(t *testing.T, cluster *apiservertest.Cluster) (base string, bundle []byte) {
 	t.Helper()
 	options := onFreePort(t, apiservertest.Kubeconfig(t, cluster.Config))

@@ -121,7 +121,7 @@ func TestOutlookSaysWhatIsServedAndWhy(t *testing.T) {
 	}
 }
 
-// The clock decides whether data is good: a snapshot that nobody renewed goes stale by itself.
+// The clock decides whether data is good: a snapshot that no one renewed goes stale by itself.
 func TestOutlookGoesStaleByTheClock(t *testing.T) {
 	later := snapshottest.Now().Add(11 * time.Minute)
 	o := inspect.Outlook(snapshottest.Ready(snapshottest.Key("ready")), later)
@@ -215,7 +215,7 @@ func TestTableIsWhatKubectlPrints(t *testing.T) {
 
 func TestGet(t *testing.T) {
 	ctx := request.WithNamespace(t.Context(), "inference")
-	_, err := outlooks(t, everyState()).Get(ctx, "nobody", nil)
+	_, err := outlooks(t, everyState()).Get(ctx, "missing", nil)
 	if !apierrors.IsNotFound(err) {
 		t.Errorf("unknown: %v, want not found", err)
 	}
@@ -276,7 +276,7 @@ func TestListSelectors(t *testing.T) {
 	}
 	_, err := s.List(t.Context(), &internalversion.ListOptions{Continue: "%%%"})
 	if !apierrors.IsBadRequest(err) {
-		t.Errorf("a foreign continue token: %v, want bad request", err)
+		t.Errorf("another list's continue token: %v, want bad request", err)
 	}
 }
 

@@ -126,7 +126,7 @@ func TestAnObjectiveByBadHours(t *testing.T) {
 	}
 }
 
-// The page and the outlook have the measured lateness beside the simulated one; a number that is none is left out.
+// The page and the outlook have the measured lateness alongside the simulated one; a number that is none is left out.
 func TestMeasuredIsBesideSimulated(t *testing.T) {
 	r := snapshottest.ObjectiveReport(objective.Met)
 	r.Measured = &objective.Measured{Late: 0.029, Known: 72 * time.Hour}
@@ -215,7 +215,7 @@ func TestSummaryComparesWithTheLastValue(t *testing.T) {
 		want   string
 	}{
 		{
-			"dearer", func(last, _ *objective.Candidate) { last.MeetsObjective, last.RelativeCost = true, 1.9 },
+			"more expensive", func(last, _ *objective.Candidate) { last.MeetsObjective, last.RelativeCost = true, 1.9 },
 			"Without a forecast (the last value with its own headroom), the same objective would need a relative cost of 1.9 " +
 				"instead of 1.7.",
 		},
@@ -280,7 +280,7 @@ func TestPageReportsTheCostRatio(t *testing.T) {
 		}
 	}
 	if status.Late != nil || status.Quantile != nil || o.Late != nil {
-		t.Errorf("beside it %v, %v and %v are asked", status.Late, status.Quantile, o.Late)
+		t.Errorf("alongside it %v, %v and %v are asked", status.Late, status.Quantile, o.Late)
 	}
 	const last = " Without a forecast (the last value with its own headroom), 2.1% of the demand would be late at a relative " +
 		"cost of 2.74. With the selected candidate, 1% is expected to be late at a relative cost of 1.7."

@@ -291,7 +291,7 @@ func TestALittleIsExpectedWhileNothingIsObserved(t *testing.T) {
 		{"one request is observed", 1, 1, []string{"target", "64"}, true},
 		{"the trigger has an activation of 0", 0, 0.1, []string{"target", "64", "activation", "0"}, true},
 		{"the trigger has another activation", 0, 6.5, []string{"target", "64", "activation", "7"}, false},
-		{"nobody says what a replica sustains", 0, 0.1, nil, true},
+		{"no one says what a replica sustains", 0, 0.1, nil, true},
 		{"nothing", 0, 0, nil, false},
 	} {
 		entry := snapshottest.Ready(snapshottest.Key("ready"))

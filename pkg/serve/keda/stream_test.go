@@ -117,7 +117,7 @@ func TestEachChangeIsPushedAtOnce(t *testing.T) {
 	})
 }
 
-// For want of data a workload is neither put to sleep nor woken.
+// Without data a workload is neither put to sleep nor woken.
 func TestTheLastStateStandsWhileTheForecastServesNothing(t *testing.T) {
 	key := snapshottest.Key("ready")
 	synctest.Test(t, func(t *testing.T) {
@@ -158,8 +158,8 @@ func TestAWrongTriggerEndsTheStream(t *testing.T) {
 		code codes.Code
 	}{
 		{"metadata", ref("forecast", "ready", "zone", "a"), codes.InvalidArgument},
-		{"an unknown Forecast", ref("forecast", "nobody"), codes.NotFound},
-		{"an unknown Forecast and a target", ref("forecast", "nobody", "target", "64"), codes.NotFound},
+		{"an unknown Forecast", ref("forecast", "missing"), codes.NotFound},
+		{"an unknown Forecast and a target", ref("forecast", "missing", "target", "64"), codes.NotFound},
 		{"a horizon out of reach", ref("forecast", "ready", "horizon", "9h"), codes.InvalidArgument},
 	} {
 		synctest.Test(t, func(t *testing.T) {

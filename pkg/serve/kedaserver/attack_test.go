@@ -59,7 +59,7 @@ func flood(conn net.Conn, streams int, goOn func(*http2.Framer, uint32) error) {
 	}
 }
 
-// Whoever reaches a plain port cannot fill the memory, and keeps KEDA out only by as many streams as there are.
+// A client that reaches a plain port cannot fill the memory, and keeps KEDA out only by as many streams as there are.
 func TestAttacksOnThePort(t *testing.T) {
 	r := kedaPlain(t, ready())
 	if err := ask(r.client(nil)); err != nil {

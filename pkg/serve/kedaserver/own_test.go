@@ -51,7 +51,7 @@ func (b *becoming) become(bundle []byte) {
 	}
 }
 
-// Where Forewarm's own authority signs, nobody is a client before it is known, not even one that the machine trusts; then its
+// Where Forewarm's own authority signs, no one is a client before it is known, not even one that the machine trusts; then its
 // clients are, without a restart.
 func TestOwnCertificates(t *testing.T) {
 	servers, clients := newAuthority(t, "servers"), newAuthority(t, "clients")

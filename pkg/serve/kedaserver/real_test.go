@@ -164,7 +164,7 @@ func expectOwnReading(t *testing.T, c *apiservertest.Cluster, text string) {
 		t.Fatal(err)
 	}
 	if got := autoscaler.References(autoscaler.FromHPA(&made)); len(got) > 0 {
-		t.Errorf("KEDA's own counts beside its ScaledObject: %+v", got)
+		t.Errorf("KEDA's own counts alongside its ScaledObject: %+v", got)
 	}
 	// As if it were a user's own.
 	made.OwnerReferences = nil

@@ -14,7 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/serve/metricsapi"
 )
 
-// Whatever a selector says, the answer is one finite item or an error of the API that blames nobody else.
+// Whatever a selector says, the answer is one finite item or an error of the API that blames no one else.
 func FuzzSelector(f *testing.F) {
 	for _, seed := range []string{
 		"", "quantile=0.99", "horizon=5m,quantile=0.9", "quantile in (0.5)", "quantile in (0.5,0.6)", "quantile!=0.5",

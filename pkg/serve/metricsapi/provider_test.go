@@ -90,7 +90,7 @@ func TestExternalSelectors(t *testing.T) {
 	}
 }
 
-// Whoever asks for a model is told by what rule the value is its: here no autoscaler asks for it, so that it is a quantile.
+// A client that asks for a model is told by what rule the value is its: here no autoscaler asks for it, so that it is a quantile.
 func TestAModelReportsItsRule(t *testing.T) {
 	list, err := external(t, everyState(), "objective", "model=last-value")
 	if err != nil {
@@ -249,7 +249,7 @@ func TestCustomErrors(t *testing.T) {
 		{"another resource", "ready", pods, 404, []string{"pods", "demand"}},
 		{"another metric", "ready", requests, 400, []string{`"requests"`, `"demand"`}},
 		{"no namespace", "ready", root, 400, []string{"/namespaces/"}},
-		{"an unknown Forecast", "nobody", demand(), 404, []string{"not found"}},
+		{"an unknown Forecast", "missing", demand(), 404, []string{"not found"}},
 		{"stale", "stale", demand(), 503, []string{"42m old"}},
 	}
 	for _, test := range tests {

@@ -129,13 +129,13 @@ func TestIsAverage(t *testing.T) {
 	}
 }
 
-// own is what namespace a has; foreign is what it must never see, made to be found by whatever looks for it.
+// own is what namespace a has; other is what it must never see, made to be found by whatever looks for it.
 const own = `
   x{namespace="a",job="j",instance="i"} 1x20
   x_total{namespace="a",job="j",instance="i"} 0+1x20
 `
 
-const foreign = `
+const other = `
   x{namespace="b",job="j",instance="i"} 666x20
   x{namespace="b",job="j",instance="i2",secret="yes"} 666x20
   x{job="j",instance="nowhere"} 667x20
@@ -201,7 +201,7 @@ var escapes = []string{
 	`x == bool on () group_left () only_b`,
 }
 
-// oddities answer nothing foreign even so, or are no queries at all; confining must not make them worse.
+// oddities answer nothing of others even so, or are no queries at all; confining must not make them worse.
 var oddities = []string{
 	`histogram_quantile(0.9, only_b)`,
 	`only_b unless x`,
@@ -217,10 +217,10 @@ var oddities = []string{
 func TestNoEscape(t *testing.T) {
 	load := func(s string) string { return "load 15s" + strings.ReplaceAll(s, "\n\n", "\n") }
 	alone := promqltest.LoadedStorage(t, load(own))
-	both := promqltest.LoadedStorage(t, load(own+foreign))
+	both := promqltest.LoadedStorage(t, load(own+other))
 	for _, escape := range escapes {
 		if evaluate(t, alone, escape) == evaluate(t, both, escape) {
-			t.Errorf("%s: not confined it answers nothing foreign, so that it proves nothing", escape)
+			t.Errorf("%s: not confined it answers nothing of others, so that it proves nothing", escape)
 		}
 	}
 	for _, attempt := range slices.Concat(escapes, oddities) {

@@ -218,7 +218,7 @@ func TestWriteFails(t *testing.T) {
 				t.Error("a write failed, and samples are said to be stored")
 			}
 			empty()
-			e.Mend()
+			e.Reopen()
 			w.write(t, e, 20, 9000, 9100) // They get the numbers of those that were made in vain.
 			for step := 21; step < 30; step++ {
 				if !w.write(t, e, step, 0, 400) {
@@ -246,7 +246,7 @@ func TestChunksCannotBeWritten(t *testing.T) {
 		t.Error("chunks could not be written, and samples are said to be stored")
 	}
 	lift()
-	e.Mend()
+	e.Reopen()
 	if !w.write(t, e, 130, 0, 8) {
 		t.Errorf("there is room: %v", e.StorageError())
 	}
@@ -304,7 +304,7 @@ func TestStartOnFullDisk(t *testing.T) {
 		if full.StorageError() == nil || !strings.Contains(log.String(), "is full") {
 			t.Errorf("the disk is full: %v, log:\n%s", full.StorageError(), log)
 		}
-		full.Mend()
+		full.Reopen()
 		if newWriter().write(t, full, 10, 0, 1) {
 			t.Error("a sample is stored on a full disk")
 		}
@@ -317,7 +317,7 @@ func TestStartOnFullDisk(t *testing.T) {
 	}
 	full, log := start(t, left, 8*mib)
 	empty()
-	full.Mend()
+	full.Reopen()
 	if err := full.StorageError(); err != nil {
 		t.Errorf("there is room: %v", err)
 	}

@@ -18,8 +18,8 @@ func (c Config) WithReserve(bytes int64) Config {
 //nolint:ireturn // As the storage's own.
 func (e *Engine) Appender(ctx context.Context) storage.AppenderV2 { return e.store.AppenderV2(ctx) }
 
-// Mend does at once what Run does every few seconds.
-func (e *Engine) Mend() { e.store.reopen() }
+// Reopen does at once what Run does every few seconds.
+func (e *Engine) Reopen() { e.store.reopen() }
 
 // KeepUp does at once what Run does every minute.
 func (e *Engine) KeepUp() { e.store.writeChunks() }

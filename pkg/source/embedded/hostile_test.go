@@ -101,7 +101,7 @@ func TestHostileTargets(t *testing.T) {
 	addresses := serveHostile(t, len(hostile()))
 	e := open(t, embedded.Config{ScrapeFile: scraping(t, good.address(), addresses...)})
 	run(t, e)
-	eventually(t, "the good target beside hostile ones", func() bool {
+	eventually(t, "the good target among hostile ones", func() bool {
 		return latest(t, e, `sum(busy{namespace="ai"})`) == 0.75
 	})
 	eventually(t, "every hostile target was down", func() bool {
@@ -148,7 +148,7 @@ func TestChurnIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkHostileTargets tells how much memory fifty hostile targets cost a process that scrapes them, beside one that
+// BenchmarkHostileTargets tells how much memory fifty hostile targets cost a process that scrapes them, compared with one that
 // scrapes a good target alone.
 func BenchmarkHostileTargets(b *testing.B) {
 	const targets = 50

@@ -70,7 +70,7 @@ func (e *engineTarget) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type span struct{ from, to time.Time }
 
 // TestSoak scrapes ten thousand series, whose labels change, while the process is killed a hundred times at random moments and
-// the disk is full at others. Every sample that was scraped before a kill and beside a full disk is there in the end, once.
+// the disk is full at others. Every sample that was scraped before a kill or while the disk was full is there in the end, once.
 func TestSoak(t *testing.T) {
 	text := os.Getenv("FOREWARM_SOAK")
 	if text == "" {
@@ -266,7 +266,7 @@ func (e *engineTarget) expect(t *testing.T, dir string, except []span) {
 	}
 }
 
-// mayBeLost reports whether a scrape was answered beside a kill, when its samples were not committed yet, or beside a full disk.
+// mayBeLost reports whether a scrape was answered during a kill, when its samples were not committed yet, or while the disk was full.
 func mayBeLost(at time.Time, except []span) bool {
 	const committed, resumed = time.Second, 2 * engineInterval
 	return slices.ContainsFunc(except, func(s span) bool {

@@ -84,7 +84,7 @@ func (noClock) Now() time.Time { return time.Unix(0, 0) }
 
 func (noClock) WaitUntil(ctx context.Context, _ time.Time) error { return ctx.Err() }
 
-// hostileStore answers a demand of the asked range, or thousands of series that nobody asked for.
+// hostileStore answers a demand of the asked range, or thousands of series that no one asked for.
 func hostileStore(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	start, errStart := strconv.ParseFloat(r.FormValue("start"), 64)

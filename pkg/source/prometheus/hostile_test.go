@@ -246,7 +246,7 @@ func TestFetchSlowServer(t *testing.T) {
 	}
 }
 
-// A body that drips keeps nobody waiting beyond the timeout.
+// A body that drips keeps no one waiting beyond the timeout.
 func TestFetchDrippingBody(t *testing.T) {
 	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ParseForm() != nil {
@@ -263,7 +263,7 @@ func TestFetchDrippingBody(t *testing.T) {
 	}
 }
 
-// Ten million points, some 200 MB, do not come into memory, whoever asked for them. What is written until the server notices is in the
+// Ten million points, some 200 MB, do not come into memory, no matter who asked for them. What is written until the server notices is in the
 // buffers of the sockets, which hold several MiB.
 func TestFetchTenMillionPoints(t *testing.T) {
 	line := []byte(strings.Repeat(sample(0, "1")+",", 1000))
@@ -285,7 +285,7 @@ func TestFetchTenMillionPoints(t *testing.T) {
 	}
 }
 
-// A store that ignores the limit of a query does not fill the memory with a namespace's series, whoever asks for them.
+// A store that ignores the limit of a query does not fill the memory with a namespace's series, no matter who asks for them.
 func TestFetchThousandsOfSeries(t *testing.T) {
 	var written atomic.Int64
 	one := []byte("," + stream(`"pod":"`+strings.Repeat("x", 1000)+`"`, sample(0, "1"), sample(1, "1")))

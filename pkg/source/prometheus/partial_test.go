@@ -104,20 +104,20 @@ func TestFetchFailedStoreIsNotTheQuerysError(t *testing.T) {
 
 // A label of the answer that contradicts every selector of the query is another tenant's.
 func TestFetchRefusesAnotherTenantsData(t *testing.T) {
-	const foreign = `"namespace":"b","pod":"p"`
+	const other = `"namespace":"b","pod":"p"`
 	tests := []struct {
 		name, expr, labels string
 		refused            bool
 	}{
 		{"the tenant's own", `x{namespace="a"}`, `"namespace":"a","pod":"p"`, false},
-		{"another's", `x{namespace="a"}`, foreign, true},
-		{"another's after a function", `max by (namespace) (rate(x{namespace="a"}[1m]))`, foreign, true},
-		{"another's beside the tenant's", `x{namespace="a"} or y{namespace="a"}`, foreign, true},
+		{"another's", `x{namespace="a"}`, other, true},
+		{"another's after a function", `max by (namespace) (rate(x{namespace="a"}[1m]))`, other, true},
+		{"another's alongside the tenant's", `x{namespace="a"} or y{namespace="a"}`, other, true},
 		{"a total", `sum(x{namespace="a"})`, ``, false},
-		{"a query for both", `x{namespace="a"} or x{namespace="b"}`, foreign, false},
-		{"a query for all", `x`, foreign, false},
-		{"a pattern", `x{namespace=~"a|b"}`, foreign, false},
-		{"a label that the query writes", `label_replace(x{namespace="a"}, "namespace", "b", "", "")`, foreign, false},
+		{"a query for both", `x{namespace="a"} or x{namespace="b"}`, other, false},
+		{"a query for all", `x`, other, false},
+		{"a pattern", `x{namespace=~"a|b"}`, other, false},
+		{"a label that the query writes", `label_replace(x{namespace="a"}, "namespace", "b", "", "")`, other, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

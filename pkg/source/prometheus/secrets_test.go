@@ -29,7 +29,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 		return strings.Replace(url, "http://", "http://user:"+secret+"@", 1) + "/prom?token=" + secret + "#" + secret
 	}
 	for name, url := range map[string]string{
-		"nobody listens":      with(closed.URL),
+		"no server listens":   with(closed.URL),
 		"no such host":        with("http://no-such-host.invalid:9090"),
 		"refused":             with(answers(http.StatusForbidden)),
 		"an error":            with(answers(http.StatusInternalServerError)),
@@ -63,11 +63,11 @@ func TestErrorsHoldNoAddress(t *testing.T) {
 	elsewhere := httptest.NewServer(http.RedirectHandler("http://login.internal/", http.StatusFound))
 	t.Cleanup(elsewhere.Close)
 	for name, test := range map[string]struct{ url, says string }{
-		"nobody listens": {closed.URL, "refused"},
-		"no such host":   {"http://prometheus.no-such-host.invalid:9090", "the host was not found"},
-		"no series":      {"", "metric exists"},
-		"not TLS":        {"https", "HTTPS"},
-		"redirected":     {elsewhere.URL, "redirects"},
+		"no server listens": {closed.URL, "refused"},
+		"no such host":      {"http://prometheus.no-such-host.invalid:9090", "the host was not found"},
+		"no series":         {"", "metric exists"},
+		"not TLS":           {"https", "HTTPS"},
+		"redirected":        {elsewhere.URL, "redirects"},
 	} {
 		source := source(t, answeringBody(matrix("")), func(c *prometheus.Config) {
 			c.Hidden, c.Timeout = true, 5*time.Second

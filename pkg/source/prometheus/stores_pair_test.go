@@ -63,7 +63,7 @@ func checkPair(t *testing.T, pair fetcher, off float64, few int) {
 			n++
 		}
 	}
-	t.Logf("the rate, beside a replica that was never down: %s; %d by more than 1 %%", c, n)
+	t.Logf("the rate, compared with a replica that was never down: %s; %d by more than 1 %%", c, n)
 	if c.gaps+c.extra > 0 || c.relative > off || n > few {
 		t.Errorf("the rate differs by more than %.3g %%, or at more than %d points by more than 1 %%: %s, %d points",
 			100*off, few, c, n)

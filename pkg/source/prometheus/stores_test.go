@@ -81,8 +81,8 @@ func answersTogether(t *testing.T, from *prometheus.Source) {
 	t.Helper()
 	var queries []refresh.Query
 	for _, expr := range []string{
-		preset(t, "vllm/inflight"), presetOf(t, "vllm/inflight", "nobody"),
-		preset(t, "vllm/arrivals"), presetOf(t, "vllm/arrivals", "nobody"),
+		preset(t, "vllm/inflight"), presetOf(t, "vllm/inflight", "missing"),
+		preset(t, "vllm/arrivals"), presetOf(t, "vllm/arrivals", "missing"),
 		`sum(rate(kube_pod_owner{namespace="inference"}[5m]))`, `sum(vllm:num_requests_running{namespace="inference"})`,
 	} {
 		q := workloadQuery(expr)

@@ -66,7 +66,7 @@ func StartVictoriaMetrics(tb testing.TB, flags ...string) *VictoriaMetrics {
 	path, at := binary(tb, "victoria-metrics"), address(tb)
 	flags = append([]string{
 		"-storageDataPath=" + filepath.Join(tb.TempDir(), "data"), "-httpListenAddr=" + at, "-retentionPeriod=100y",
-		// A share of the machine's memory would be too much beside other tests.
+		// A share of the machine's memory would be too much alongside other tests.
 		"-memory.allowedBytes=256MB",
 	}, flags...)
 	return &VictoriaMetrics{start(tb, path, at, "/health", flags...)}

@@ -50,7 +50,7 @@ func store(t *testing.T, value func(*http.Request) int) string {
 	return server.URL
 }
 
-// operator writes the file of sources, and files with secrets beside it.
+// operator writes the file of sources, and files with secrets alongside it.
 type operator struct {
 	t   *testing.T
 	dir string
@@ -271,7 +271,7 @@ func (o operator) keyPair(tenant string) {
 	o.write(tenant+".key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
 }
 
-// A store that is taken over sends nobody's credentials elsewhere.
+// A store that is taken over sends no one's credentials elsewhere.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	elsewhere := atomic.Int32{}
 	other := store(t, func(*http.Request) int { elsewhere.Add(1); return 666 })
@@ -388,7 +388,7 @@ func TestFilesWithErrorsChangeNothing(t *testing.T) {
 	o.list(`name: b, url: "http://127.0.0.1:1", namespaces: [a]`)
 	o.reload(s)
 	if good() != 1 {
-		t.Error("the metric says that the mended file was not read")
+		t.Error("the metric says that the fixed file was not read")
 	}
 	if got, err := s.Find("a", "a"); err == nil {
 		t.Errorf("the source that was removed is still %+v", got)

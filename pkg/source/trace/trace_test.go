@@ -89,7 +89,7 @@ func TestReadErrors(t *testing.T) {
 			"t,b\n0,9 req/s\n60,9\n",
 			`line 3, column b: value "9": all values must have the same unit, and the unit of the first value is "req/s"`,
 		},
-		{"a foreign separator", "sep=|\nt|b\n", "line 1 says sep=|"},
+		{"an unknown separator", "sep=|\nt|b\n", "line 1 says sep=|"},
 		{
 			"an ambiguous date", "t,b\n10/11/2025 00:00,1\n",
 			`line 2, column 1: time "10/11/2025 00:00": slashes and dashes do not say`,

@@ -219,7 +219,7 @@ func firstMissing(printed, shown string) string {
 	return ""
 }
 
-// quickstartDemo runs the commands that the quickstart shows beside "make demo" against it.
+// quickstartDemo runs the commands that the quickstart shows alongside "make demo" against it.
 func quickstartDemo(t *testing.T) {
 	folder, page := t.TempDir(), contents(t, filepath.Join(root, "docs", "quickstart.md"))
 	const local = "http://127.0.0.1:8080"

@@ -33,7 +33,7 @@ const evil = "ev\x1b[2J\x1b]0;owned\a\r\u009b31m\x7f\u202e\u2066\u200f\u061cil"
 // marked are the first letters of evil and of its escapes.
 const marked = "ev"
 
-// Whoever names columns, objects, files or arguments, and whatever a server says: it drives no terminal, log or page.
+// No name of a column, object, file or argument, and no answer of a server, drives a terminal, log or page.
 func TestNoCharacterThatDrivesATerminalComesThrough(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// nobody is the user that the container image runs as.
-const nobody = 65532
+// imageUser is the user that the container image runs as.
+const imageUser = 65532
 
 // unprivileged runs forewarm as a user whom files of mode 0 keep out, and returns what it says and its exit code. A
 // test that runs as root becomes another one: root may read everything.
@@ -27,7 +27,7 @@ func unprivileged(t *testing.T, dir string, args ...string) (said string, code i
 	command := exec.CommandContext(ctx, filepath.Join(dir, "forewarm"), args...)
 	command.Dir, command.Env = dir, []string{"HOME=" + dir, "TMPDIR=" + dir}
 	if os.Getuid() == 0 {
-		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: imageUser, Gid: imageUser}}
 	}
 	out, err := command.CombinedOutput()
 	var failed *exec.ExitError

@@ -67,7 +67,7 @@ func TestScripts(t *testing.T) {
 		"ODD_COVER":    clusterOf("covered", "covered-oddly"),
 		"OTHER_LEAD":   clusterOf("covered", "healthy"),
 		"RECORDED":     &recordedtest.Prometheus{Answer: recorded},
-		"FOREIGN":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
+		"HTML":         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
 		"HANGS":        http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
 		"PLAIN":        http.NotFoundHandler(),
 		"BUSY": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -204,7 +204,7 @@ func recorded(query string) func(at time.Time) float64 {
 	return nil
 }
 
-// fleet is what a Prometheus knows of vLLMs: one is loaded every other day, which nobody foresees in five days, and one is behind a
+// fleet is what a Prometheus knows of vLLMs: one is loaded every other day, which no one foresees in five days, and one is behind a
 // gateway.
 func fleetAnswer(query string) func(at time.Time) float64 {
 	vllm := strings.Contains(query, "vllm:num_requests_running") && !strings.Contains(query, "nv_inference") &&

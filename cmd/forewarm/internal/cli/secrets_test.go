@@ -120,7 +120,7 @@ func targets(t *testing.T) map[string]string {
 	closed.Close()
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(untrusted.Close)
-	urls["nobody listens"], urls["nobody trusts it"] = closed.URL, untrusted.URL
+	urls["no server listens"], urls["untrusted"] = closed.URL, untrusted.URL
 	urls["it does not speak TLS"] = strings.Replace(urls["it fails"], "http:", "https:", 1)
 	urls["there is no such host"] = "http://no-such-host.invalid"
 	for how, url := range maps.Clone(urls) {

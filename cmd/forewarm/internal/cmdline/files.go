@@ -21,7 +21,7 @@ const (
 // ErrTooLarge is of a file that is larger than its limit.
 var ErrTooLarge = errors.New("larger than")
 
-// ReadFile reads a file of up to so many bytes. It leaves a pipe to which nobody writes when the context ends, with the exit code
+// ReadFile reads a file of up to so many bytes. It leaves a pipe to which no one writes when the context ends, with the exit code
 // of an interruption.
 func ReadFile(ctx context.Context, path string, most int64) ([]byte, error) {
 	return UntilDone(ctx, path, func() ([]byte, error) {
@@ -127,7 +127,7 @@ func CheckWritable(path string) error {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("%s is a folder, write the name of a file in it", path)
 	case err == nil && !info.Mode().IsRegular():
-		return nil // Whoever reads a pipe would see it opened, and closed.
+		return nil // The reader of a pipe would see it opened, and closed.
 	}
 	_, err = os.Lstat(path) // A link is there, also where it leads nowhere yet.
 	there := err == nil
@@ -145,7 +145,7 @@ func CheckWritable(path string) error {
 	return err
 }
 
-// WriteFile writes a file anew, or to the standard output where it is named Stdout.
+// WriteFile replaces a file, or writes to the standard output where it is named Stdout.
 func WriteFile(path string, stdout io.Writer, content []byte) error {
 	if path == Stdout {
 		_, err := stdout.Write(content)

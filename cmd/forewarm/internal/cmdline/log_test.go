@@ -53,7 +53,7 @@ func TestBothProblemsAtOnce(t *testing.T) {
 	}
 }
 
-// No line is in another form than asked: whoever reads JSON reads all.
+// No line is in another form than asked: a reader of JSON can read all.
 func TestGoLogsThroughOurs(t *testing.T) {
 	var out strings.Builder
 	l := cmdline.Log{Level: "info", Format: "json"}

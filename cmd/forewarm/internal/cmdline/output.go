@@ -17,7 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// The forms of -o beside a command's own for people, by kubectl's names: two for scripts, a table with more columns, and the
+// The forms of -o besides a command's own for people, by kubectl's names: two for scripts, a table with more columns, and the
 // names alone.
 const (
 	JSON = "json"
@@ -32,7 +32,7 @@ type Output struct {
 	forms []string
 }
 
-// AddFlags adds -o with the forms beside JSON and YAML that the command has, and --json, which is -o json.
+// AddFlags adds -o with the forms besides JSON and YAML that the command has, and --json, which is -o json.
 func (o *Output) AddFlags(flags *pflag.FlagSet, what string, further ...string) {
 	o.forms = append([]string{JSON, YAML}, further...)
 	flags.VarP(o, "output", "o", "`format` of the output: "+strings.Join(o.forms, ", "))

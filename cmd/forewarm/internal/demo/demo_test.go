@@ -1,4 +1,4 @@
-package demo //nolint:testpackage // What the demo plays is nobody else's.
+package demo //nolint:testpackage // What the demo plays is internal.
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package demo //nolint:testpackage // What the demo plays is nobody else's.
+package demo //nolint:testpackage // What the demo plays is internal.
 
 import (
 	"context"
@@ -39,13 +39,13 @@ func TestAfterTheEndTheSameTimeOfDayComesAgain(t *testing.T) {
 	}{
 		{"before the start there is nothing", ramp(72, time.Hour), -1, math.NaN()},
 		{"the last hour of three days", ramp(72, time.Hour), hours(71), 71},
-		{"three whole days begin anew", ramp(72, time.Hour), hours(72), 0},
-		{"and anew", ramp(72, time.Hour), hours(2*72 + 5), 5},
+		{"three whole days begin again", ramp(72, time.Hour), hours(72), 0},
+		{"and again", ramp(72, time.Hour), hours(2*72 + 5), 5},
 		{"three days and 4 hours go on at the fifth hour of the first", ramp(76, time.Hour), hours(76), 4},
 		{"and so the second time", ramp(76, time.Hour), hours(76 + 72), 4},
 		{"with the hours between in order", ramp(76, time.Hour), hours(76 + 71), 75},
-		{"less than a day begins anew", ramp(100, time.Minute), 100 * time.Minute, 0},
-		{"a step that divides no day begins anew", ramp(100, 7*hours(1)), 100 * hours(7), 0},
+		{"less than a day begins again", ramp(100, time.Minute), 100 * time.Minute, 0},
+		{"a step that divides no day begins again", ramp(100, 7*hours(1)), 100 * hours(7), 0},
 		{"years later it still plays", ramp(72, time.Hour), hours(72*1000 + 30), 30},
 	} {
 		if got := play(t, c.trace).at(noon.Add(c.at)); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {

@@ -1,4 +1,4 @@
-package explain //nolint:testpackage // How an argument is read is nobody else's.
+package explain //nolint:testpackage // How an argument is read is internal.
 
 import "testing"
 

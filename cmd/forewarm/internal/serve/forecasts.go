@@ -35,7 +35,7 @@ type forecastSource struct {
 	targets refresh.Jobs
 	// files are the Forecasts of a folder; nil for those of a cluster.
 	files apiserver.ForecastFiles
-	// changed is notified when targets have changed; nil where nobody does.
+	// changed is notified when targets have changed; nil where no one does.
 	changed changes.Signal
 
 	parts []run.Part

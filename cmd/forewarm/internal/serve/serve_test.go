@@ -162,7 +162,7 @@ func TestStandaloneFromScrapeToMetric(t *testing.T) {
 	})
 }
 
-// KEDA's face stands beside the others: it pushes the same value's activity as soon as there is one, its requests are
+// KEDA's scaler serves next to the others: it pushes the same value's activity as soon as there is one, its requests are
 // counted on /metrics, and its stream ends with the server.
 func TestKEDAIsServedBeside(t *testing.T) {
 	o := options(t)

@@ -35,7 +35,7 @@ func TestChangesAreNews(t *testing.T) {
 		},
 		{"met again", told{"learnt", objective.FasterThanLead}, met, "ObjectiveMet", false},
 		{"learnt enough", told{"learnt", objective.Learning}, met, "ObjectiveMet", false},
-		{"learning anew", met, told{"learnt", objective.Learning}, "ObjectiveLearning", false},
+		{"learning again", met, told{"learnt", objective.Learning}, "ObjectiveLearning", false},
 		{"both", told{"last-season", objective.FasterThanLead}, met, "CandidateChanged ObjectiveMet", false},
 	} {
 		r := objective.Report{

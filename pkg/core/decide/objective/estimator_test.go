@@ -1,4 +1,4 @@
-package objective //nolint:testpackage // The estimator is nobody else's.
+package objective //nolint:testpackage // The estimator is internal.
 
 import (
 	"bytes"
@@ -258,7 +258,7 @@ func TestCheapest(t *testing.T) {
 		{"below what the first step is worth, 1/0.09", Curve{Points: known}, 11, 0},
 		{"above it", Curve{Points: known}, 12, 1},
 		{"above what the second is worth, 2/0.009", Curve{Points: known}, 223, 2},
-		{"no dearer than the grid", Curve{Points: known}, 1e6, 2},
+		{"no more expensive than the grid", Curve{Points: known}, 1e6, 2},
 		{"where nothing was paid", Curve{Points: unknown}, 1e6, 2},
 	} {
 		if got := tt.curve.forPrice(tt.price); got != tt.want {

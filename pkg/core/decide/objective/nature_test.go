@@ -20,7 +20,7 @@ func calm(days int, level float64) []float64 {
 }
 
 // Whatever a workload or its autoscaler is like, or turns into: from the third day on it is as late as asked, or
-// little more, and not dear. Of demand that jumps without a shape, with an autoscaler that is slower than it says, it takes longer.
+// little more, and not expensive. Of demand that jumps without a shape, with an autoscaler that is slower than it says, it takes longer.
 func TestRightWithinTwoDays(t *testing.T) {
 	const late, judged = 0.01, 4 // days
 	capacity := func(each float64) func(*objective.Config) {

@@ -57,7 +57,7 @@ func TestPublishedByClockHours(t *testing.T) {
 	}
 }
 
-// TestTheRecordMovesOn: a Calibrator that replays the history anew keeps what was published, whatever its own replay says, and so does one
+// TestTheRecordMovesOn: a Calibrator that replays the history again keeps what was published, whatever its own replay says, and so does one
 // that knows the record of a status alone.
 func TestTheRecordMovesOn(t *testing.T) {
 	demand := days(4, 5)

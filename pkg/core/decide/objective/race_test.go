@@ -43,7 +43,7 @@ func TestBeforeIsAnHPAWithItsTarget(t *testing.T) {
 	}
 }
 
-// The best target in hindsight is no later than asked, or than Forewarm, and never dearer than the one before if that is not.
+// The best target in hindsight is no later than asked, or than Forewarm, and never more expensive than the one before if that is not.
 func TestBestTargetInHindsight(t *testing.T) {
 	c := config(t, 0.01)
 	p := newPlayer(t, c)

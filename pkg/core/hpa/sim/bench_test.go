@@ -8,7 +8,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
 )
 
-// BenchmarkAutoscalers measures an hour of 18 simulated autoscalers, as many as a decision runs beside the real
+// BenchmarkAutoscalers measures an hour of 18 simulated autoscalers, as many as a decision runs alongside the real
 // workload.
 func BenchmarkAutoscalers(b *testing.B) {
 	const n = 18

@@ -46,7 +46,7 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// Replicas are lost as often as is said, each is started anew, and the same seed loses the same.
+// Replicas are lost as often as is said, each is started again, and the same seed loses the same.
 func TestInterruptions(t *testing.T) {
 	spec := onNodes()
 	spec.Nodes, spec.PodLead, spec.Interruptions, spec.Seed = nil, sim.Constant(time.Minute), 0.5, 7

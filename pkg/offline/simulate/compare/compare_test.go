@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// A timetable: whoever looks ahead has the replicas when they are needed.
+// A timetable: a look ahead has the replicas when they are needed.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	last, all := 0, 0

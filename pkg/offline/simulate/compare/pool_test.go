@@ -27,7 +27,7 @@ func poolConfig(long time.Duration, members int) compare.Config {
 	return c
 }
 
-// A pool beside none, under budgets, and beside what is fixed: all that is told of it adds up.
+// A pool compared with none, under budgets, and with fixed sizes: all that is told of it adds up.
 func TestWarmPool(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two days with a pool; shorter ones are played")

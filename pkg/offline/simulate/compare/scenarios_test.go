@@ -129,7 +129,7 @@ func TestVariantsTogether(t *testing.T) {
 	}
 }
 
-// Replicas that are lost make a variant dearer or later.
+// Replicas that are lost make a variant more expensive or later.
 func TestInterruptionsCount(t *testing.T) {
 	c := config(working(3))
 	c.GPUPrice = 1

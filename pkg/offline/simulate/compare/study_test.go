@@ -32,7 +32,7 @@ func studied(t *testing.T, c compare.Config, s compare.Study, policy string) []c
 	return out
 }
 
-// What a study has of an objective is what a comparison has; a larger constant headroom is dearer and no later.
+// What a study has of an objective is what a comparison has; a larger constant headroom is more expensive and no later.
 func TestStudyIsTheComparison(t *testing.T) {
 	c := short()
 	c.Only = []string{compare.Forewarm, compare.BestTarget}

@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// The next day is forecast beside the steps: at the start, every six hours, and every two hours while somebody looks at it.
+// The next day is forecast in the background: at the start, every six hours, and every two hours while somebody looks at it.
 func TestTheNextDayFollowsWhoLooks(t *testing.T) {
 	t.Parallel()
 	loop, _ := newLoop(t, &demandSource{demand: daily}, fixedJobs{jobOf("llama")})
