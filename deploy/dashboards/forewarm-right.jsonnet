@@ -66,8 +66,8 @@ f.dashboard(
       ),
       f.number(
         'Lowest coverage',
-        'The lowest coverage of any Forecast. Compare it with the quantile that the Forecast serves. A Forecast with an ' +
-        'objective has no quantile to compare it with.',
+        'The lowest coverage of any Forecast. Compare it with the quantile that the Forecast serves, and for a ' +
+        'Forecast with an objective with 95 %.',
         'percentunit',
         'min(%s)' % f.each('forewarm_coverage_ratio'),
         decimals=1,
@@ -132,14 +132,14 @@ f.dashboard(
     f.row('Forecast quality', [
       f.lines(
         'Coverage',
-        'Share of past lead windows whose peak was at or below the served quantile. With `quantile: "0.95"`, it ' +
-        'should be close to 95 %.',
+        'Share of past lead windows whose peak was at or below the quantile that the selected model forecast. With ' +
+        '`quantile: "0.95"` or an objective, it should be close to 95 %.',
         'percentunit',
         [f.target(f.each('forewarm_coverage_ratio'), name)],
       ),
       f.lines(
         'Skill',
-        'How much smaller the loss of the selected model is than the loss of the last value. Above 0, the model is better than ' +
+        'How much smaller the pinball loss of the selected model is than the loss of the last value. Above 0, the model is better than ' +
         'the last value. If the skill stays below 0 for days, the history shows no pattern that a model can use.',
         'percentunit',
         [f.target(f.each('forewarm_skill_ratio'), name)],

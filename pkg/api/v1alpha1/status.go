@@ -67,14 +67,13 @@ type ForecastStatus struct {
 	// +optional
 	Window string `json:"window,omitempty"`
 
-	// Skill compares the selected model with simply repeating the last value: it is how much lower the loss of the
-	// model is, in percent. Above 0 is better than the last value. With an objective, the loss is the cost, and
-	// otherwise it is the pinball loss.
+	// Skill compares the selected model with simply repeating the last value: it is how much lower the pinball loss of
+	// the model is, in percent. Above 0, the model forecasts better than the last value.
 	// +optional
 	Skill string `json:"skill,omitempty"`
 
-	// Coverage is the share of past lead windows in which the demand stayed at or below the forecast quantile, in
-	// percent.
+	// Coverage is the share of past lead windows in which the demand stayed at or below the quantile that the selected
+	// model forecast, in percent. Compare it with spec.quantile, and with an objective with 95 %.
 	// +optional
 	Coverage string `json:"coverage,omitempty"`
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/chart"
-	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
@@ -148,8 +147,8 @@ func facts(s *v1alpha1.OutlookStatus, now time.Time) []fact {
 		{"Lead time", span(s.LeadTime.Duration.Duration), "", cmp.Or(s.LeadTime.Source, unknown)},
 		{"Lead window", span(s.Window.Duration), "", windowNote(s)},
 		{"Model", cmp.Or(s.Model, unknown), "", selectedTitle(s)},
-		{"Skill", percent(s.Skill), "", "lower " + lossName(s) + " than the last value"},
-		{"Coverage", percent(s.Coverage), "", "of past window peaks were within the forecast"},
+		{"Skill", percent(s.Skill), "", "lower pinball loss than the last value"},
+		{"Coverage", percent(s.Coverage), "", "of past window peaks were at or below the forecast quantile"},
 	}
 }
 
@@ -160,14 +159,6 @@ func windowNote(s *v1alpha1.OutlookStatus) string {
 		return "the median start" + rest
 	}
 	return "lead time" + rest
-}
-
-// lossName is the loss of the selection.
-func lossName(s *v1alpha1.OutlookStatus) string {
-	if s.Objective != nil {
-		return string(decide.RelativeCost)
-	}
-	return string(decide.PinballLoss)
 }
 
 // selectedTitle is the title of the selected candidate; empty for the fallback.

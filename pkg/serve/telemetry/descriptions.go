@@ -32,11 +32,11 @@ var (
 	leadWindow = perForecast("lead_window_seconds", "Lead window, over which demand is forecast. It is the sum of "+
 		"the lead time (with an objective, the median start time), the HPA sync period, one step and the metric "+
 		"lag.")
-	skill = perForecast("skill_ratio", "Skill: 1 minus the ratio of the selected candidate's loss to the loss of "+
-		"the last value. With an objective, the loss is the cost; otherwise, it is the pinball loss. A skill "+
-		"above 0 is better than the last value.")
+	skill = perForecast("skill_ratio", "Skill: 1 minus the ratio of the selected candidate's pinball loss to the "+
+		"loss of the last value. Above 0, the candidate forecasts better than the last value.")
 	coverage = perForecast("coverage_ratio",
-		"Coverage: share of past lead windows whose highest demand was at most the served quantile.")
+		"Coverage: share of past lead windows whose highest demand was at or below the selected candidate's quantile "+
+			"(with an objective, its 0.95 quantile).")
 	fallbacks = perForecast("fallback_steps_total",
 		"Number of steps in which Forewarm served the running maximum because the newest samples were missing.")
 	forecastShadow = perForecast("forecast_shadow",

@@ -101,12 +101,13 @@ type OutlookStatus struct {
 	// ModelReason says why this model is selected.
 	// +optional
 	ModelReason string `json:"modelReason,omitempty"`
-	// Skill compares the selected model with simply repeating the last value: 1 − (loss of the model / loss of the
-	// last value). Above 0, the model is better. The loss is the one that models are selected by: the cost with an
-	// objective, and otherwise the pinball loss. Absent until it is known.
+	// Skill is the skill of the selected candidate: it compares the model with simply repeating the last value, and is
+	// 1 − (pinball loss of the model / pinball loss of the last value). Above 0, the model forecasts better. Absent
+	// until it is known.
 	// +optional
 	Skill *float64 `json:"skill,omitempty"`
-	// Coverage is the share of past windows whose peak was within the served quantile. Absent until it is known.
+	// Coverage is the coverage of the selected candidate: the share of past windows whose peak was at or below the
+	// quantile that it forecast (with an objective, the 0.95 quantile). Absent until it is known.
 	// +optional
 	Coverage *float64 `json:"coverage,omitempty"`
 	// Fallbacks is how many steps were served by the fallback since Forewarm started.
@@ -195,10 +196,12 @@ type Candidate struct {
 	// Loss is the mean recent pinball loss at the served level. Absent until it is known.
 	// +optional
 	Loss *float64 `json:"loss,omitempty"`
-	// Skill is 1 − (loss of the model / loss of the last value). Absent until it is known.
+	// Skill is 1 − (loss of the model / loss of the last value). Above 0, the model forecasts better than the last
+	// value. Absent until it is known.
 	// +optional
 	Skill *float64 `json:"skill,omitempty"`
-	// Coverage is the share of windows within the served quantile. Absent until it is known.
+	// Coverage is the share of past windows whose peak was at or below the quantile that the model forecast. Absent
+	// until it is known.
 	// +optional
 	Coverage *float64 `json:"coverage,omitempty"`
 	// Error says why the model cannot be used.

@@ -387,14 +387,14 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 					},
 					"skill": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Skill is 1 − (loss of the model / loss of the last value). Absent until it is known.",
+							Description: "Skill is 1 − (loss of the model / loss of the last value). Above 0, the model forecasts better than the last value. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"coverage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Coverage is the share of windows within the served quantile. Absent until it is known.",
+							Description: "Coverage is the share of past windows whose peak was at or below the quantile that the model forecast. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1450,14 +1450,14 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"skill": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Skill compares the selected model with simply repeating the last value: 1 − (loss of the model / loss of the last value). Above 0, the model is better. The loss is the one that models are selected by: the cost with an objective, and otherwise the pinball loss. Absent until it is known.",
+							Description: "Skill is the skill of the selected candidate: it compares the model with simply repeating the last value, and is 1 − (pinball loss of the model / pinball loss of the last value). Above 0, the model forecasts better. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"coverage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Coverage is the share of past windows whose peak was within the served quantile. Absent until it is known.",
+							Description: "Coverage is the coverage of the selected candidate: the share of past windows whose peak was at or below the quantile that it forecast (with an objective, the 0.95 quantile). Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},

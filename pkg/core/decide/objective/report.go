@@ -7,7 +7,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/verdict"
-	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // Report says whether an objective is met, with the lateness and the cost of simulated autoscalers.
@@ -93,21 +92,6 @@ func largestHeadroom(scalings []AutoscalerReport, settings decide.Settings, targ
 		k = math.Max(k, headroomFor(scalings[i].curveFor(asked), asked, target))
 	}
 	return k
-}
-
-// Skill of the selected candidate: 1 − its loss over the last value's loss, by the criterion of the selection. NaN until both
-// are known.
-func (r *Report) Skill() float64 {
-	serves, last := math.NaN(), math.NaN()
-	for _, c := range r.Candidates {
-		if c.Selected {
-			serves = c.loss(r.Price)
-		}
-		if c.Name == windowpeak.LastValue {
-			last = c.loss(r.Price)
-		}
-	}
-	return 1 - serves/last
 }
 
 // headroomFor is the multiplier for a price or else for an objective that is corrected to a target.
