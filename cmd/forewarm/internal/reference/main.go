@@ -107,7 +107,7 @@ func metrics(out io.Writer) error {
 		reference.Section{
 			Title: "forewarm-agent",
 			Text: "The GPUs of one node, and the pods that use them. The labels `uuid` and `gpu_instance` identify the GPU " +
-				"or MIG instance. The window is the last 30 s.",
+				"or MIG instance. The window is 30 s by default (`--window`).",
 			Collectors: agent.Program{}.Collectors(agent.Defaults(), nil),
 		},
 	)...)
