@@ -51,7 +51,8 @@ type EventSpec struct {
 	// +listType=set
 	// +optional
 	AlsoOn []EventTime `json:"alsoOn,omitempty"`
-	// ExceptOn lists occurrences to leave out. A date without a time excludes all occurrences on that day. At most 128.
+	// ExceptOn lists occurrences to leave out. A date without a time excludes all occurrences on that day. At most
+	// 128.
 	// +kubebuilder:validation:MaxItems=128
 	// +listType=set
 	// +optional
@@ -71,8 +72,8 @@ type EventSpec struct {
 	// +optional
 	Times string `json:"times,omitempty"`
 	// Like says that the demand during the event will resemble the demand at an earlier time. Last means the last
-	// occurrence of this event within the history. A day of the week, such as Sunday, means the course of that day.
-	// Set exactly one of atLeast, times, like and ignore.
+	// occurrence of this event within the history. A day of the week, such as Sunday, means the usual demand of that
+	// day. Set exactly one of atLeast, times, like and ignore.
 	// +optional
 	Like EventLike `json:"like,omitempty"`
 	// Ignore keeps Forewarm from learning from the demand during the event, for example during a load test or an

@@ -107,7 +107,7 @@ type ForecastSpec struct {
 
 	// Seasons are the cycles in which the demand repeats, for example [1d, 7d]. List one or two, the shorter one
 	// first. Each must be a whole number of steps and at most half of the history. Models are scored over the first
-	// one. Default: the --season of the server, which is one day unless it was changed.
+	// one. Default: the value of the server's flag --season, which is one day by default.
 	// +kubebuilder:validation:MaxItems=2
 	// +listType=atomic
 	// +optional
@@ -200,9 +200,9 @@ type Variant struct {
 	// set scaling to say what one replica sustains.
 	// +optional
 	TargetRef *TargetRef `json:"targetRef,omitempty"`
-	// Price is what one replica of this variant costs per hour. Forewarm fills the variant with the lowest price for
-	// the demand that it sustains first. Set a price for all variants and spec.price for targetRef, or set no price
-	// at all.
+	// Price is what one replica of this variant costs per hour. Forewarm first fills the variant with the lowest
+	// price for each unit of demand that it sustains. Set a price for all variants and spec.price for targetRef, or
+	// set no price at all.
 	// +optional
 	Price Positive `json:"price,omitempty"`
 	// LeadTime is how long a replica of this variant takes from "more replicas" to "ready". A cheaper variant that
@@ -243,7 +243,7 @@ type Deferrable struct {
 	Deadline Duration `json:"deadline"`
 }
 
-// WorkSignal says where Forewarm reads the deferrable work: set a preset or a query of your own.
+// WorkSignal says where Forewarm reads the deferrable work. Set a preset or your own query.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
 type WorkSignal struct {
@@ -302,7 +302,7 @@ type TargetRef struct {
 	Name string `json:"name"`
 }
 
-// Signal says where Forewarm reads the demand: set a preset or a query of your own.
+// Signal says where Forewarm reads the demand. Set a preset or your own query.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
 type Signal struct {
@@ -327,9 +327,9 @@ type Signal struct {
 	// +optional
 	Saturated string `json:"saturated,omitempty"`
 	// Delay is how long a sample takes to become complete in the source, in addition to one step. Set it if the
-	// source always lags, for example because of remote write or a recording rule. Forewarm ignores newer samples and
-	// looks ahead by this much more. You do not need it for samples that are only sometimes late, because Forewarm
-	// reads the newest minutes again. Default 0s, maximum 30m.
+	// source always lags, for example because of remote write or a recording rule. Forewarm ignores newer samples,
+	// and looks ahead further by the same time. You do not need it for samples that are only sometimes late, because
+	// Forewarm reads the newest minutes again. Default 0s, maximum 30m.
 	// +optional
 	Delay Duration `json:"delay,omitempty"`
 	// Source is the name of the source of history to read from. The operator of Forewarm must have granted this
@@ -376,8 +376,8 @@ type Objective struct {
 	Measured *MeasuredLateness `json:"measured,omitempty"`
 }
 
-// MeasuredLateness is the share of requests that waited longer than the objective's wait: set a preset or a query of
-// your own.
+// MeasuredLateness is the share of requests that waited longer than the objective's wait. Set a preset or your own
+// query.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
 type MeasuredLateness struct {
@@ -408,7 +408,7 @@ const (
 )
 
 // LeadTime says how long new capacity takes. For a Forecast, it is the time from "more replicas" to "ready". For a
-// WarmPool, it is the time that a new node takes.
+// WarmPool, it is the time that a new node takes to start.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.mode) && self.mode == 'Fixed') == has(self.duration)",message="mode Fixed takes a duration, and only mode Fixed does"
 // +kubebuilder:validation:XValidation:rule="!(has(self.mode) && self.mode == 'Fixed' && has(self.fallback))",message="fallback is for mode Auto only"

@@ -3,8 +3,8 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // ForecastStatus is the state of the Forecast when Forewarm last wrote it. It stays readable while Forewarm is down.
-// `kubectl get outlooks` shows the complete forecast. Quantities are rounded for people to read, and the metric has
-// all digits.
+// `kubectl get outlooks` shows the complete forecast. Quantities are rounded to make them easier to read. The metric
+// has all digits.
 type ForecastStatus struct {
 	// ObservedGeneration is the generation of the spec that this status describes.
 	// +optional
@@ -103,8 +103,8 @@ type ObjectiveStatus struct {
 	// +optional
 	Verdict string `json:"verdict,omitempty"`
 	// BadHours says in how many hours of the period more than a tenth of the demand was late, and lists the worst of
-	// these hours, for example "2 of 336 hours were bad, with 0.9% of the demand: Mon 16 Nov 07:00 to 08:00 UTC (43% late)".
-	// For hours in which Forewarm did not serve, Forewarm simulates what it would have served.
+	// these hours, for example "2 of 336 hours were bad, with 0.9% of the demand: Mon 16 Nov 07:00 to 08:00 UTC (43%
+	// late)". For hours in which Forewarm did not serve, Forewarm simulates what it would have served.
 	// +optional
 	BadHours string `json:"badHours,omitempty"`
 	// Late is the share of the demand that was late over the budget's period, in percent.
@@ -218,25 +218,25 @@ type Starts struct {
 	Waited StartHistogram `json:"waited,omitzero"`
 }
 
-// MeasuredLeadTime is a measured lead time. All replicas of Forewarm change to a new value at the same time, which is
-// announced one minute in advance.
+// MeasuredLeadTime is a measured lead time. All replicas of Forewarm change to a new value at the same time. Forewarm
+// announces the change one minute in advance.
 type MeasuredLeadTime struct {
-	// Seconds is the lead time that is used from since on.
+	// Seconds is the lead time that is used from the time in since on.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	Seconds int64 `json:"seconds,omitempty"`
-	// BeforeSeconds is the lead time that is used until since. Empty if there was no lead time before.
+	// BeforeSeconds is the lead time that is used until the time in since. Empty if there was no lead time before.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	BeforeSeconds int64 `json:"beforeSeconds,omitempty"`
-	// MedianSeconds is the median duration of the starts that is used from since on.
+	// MedianSeconds is the median start time that is used from the time in since on.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	MedianSeconds int64 `json:"medianSeconds,omitempty"`
-	// BeforeMedianSeconds is the median duration of the starts that is used until since. Empty if there was none
+	// BeforeMedianSeconds is the median start time that is used until the time in since. Empty if there was none
 	// before.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200

@@ -65,9 +65,9 @@ type WarmPoolSpec struct {
 	// Chunk describes one unit of the capacity that the pool holds. It is usually what one replica of a member needs.
 	Chunk Chunk `json:"chunk"`
 
-	// Quantile says how likely it must be that the pool is large enough. For example, "0.975" means that the pool
-	// covers the joint need of all members while a node and a pod start with a probability of 97.5 %. A higher value
-	// holds more chunks. Write a number from 0.5 to 0.995 in quotes. Default "0.975".
+	// Quantile says how likely it must be that the pool is large enough. For example, "0.975" means that with a
+	// probability of 97.5 %, the pool covers the joint need of all members during the time that a node and a pod take
+	// to start. A higher value holds more chunks. Write a number from 0.5 to 0.995 in quotes. Default "0.975".
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^0?\.[0-9]+$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^0?[.][0-9]+$') || (double(self) >= 0.5 && double(self) <= 0.995)",message="write a number from 0.5 to 0.995"

@@ -5,8 +5,8 @@ package v1alpha1
 
 // Conditions of a WarmPool.
 const (
-	// PoolConditionReady is True while the pool holds as many chunks as it needs. Otherwise the reason is the state
-	// of the pool or, in mode Enforce, the reason of Actuated.
+	// PoolConditionReady is True while the pool holds as many chunks as it needs. While it is False, the reason is the state of the pool.
+	// In mode Enforce, it can also be the reason of Actuated.
 	PoolConditionReady = "Ready"
 	// PoolConditionMembersResolved is True while each member is a Forecast that Forewarm can plan for, and no older
 	// pool has the same member.
@@ -41,12 +41,11 @@ const (
 	//
 	// Fix: if you agree with the recommendation, set mode: Enforce.
 	PoolReasonRecommending = "Recommending"
-	// PoolReasonInvalid (False): the object has errors, and the message lists all of them. The pool keeps what it
-	// holds.
+	// PoolReasonInvalid (False): the object has errors, and the message lists all of them. The pool keeps the chunks that it holds.
 	//
 	// Fix: correct the object.
 	PoolReasonInvalid = "Invalid"
-	// PoolReasonReleasing (False): the pool is being deleted, but Forewarm cannot release what it holds yet.
+	// PoolReasonReleasing (False): the pool is being deleted, but Forewarm cannot release its chunks yet.
 	//
 	// Fix: correct the error in the message.
 	PoolReasonReleasing = "Releasing"
@@ -67,9 +66,9 @@ const (
 	PoolReasonNoScalingTarget = "NoScalingTarget"
 	// PoolReasonReplicasUnknown (False): Forewarm cannot count the replicas of the member.
 	//
-	// Fix: see the reason in the leadTimeSource of the Forecast's status.
+	// Fix: see the reason in status.leadTimeSource of the Forecast.
 	PoolReasonReplicasUnknown = "ReplicasUnknown"
-	// PoolReasonMemberOfOlderPool (False): an older pool has the same member. Only the older pool plans for it.
+	// PoolReasonMemberOfOlderPool (False): an older pool has the same member. Only the older pool plans capacity for this member.
 	//
 	// Fix: remove the member from one of the two pools.
 	PoolReasonMemberOfOlderPool = "MemberOfOlderPool"
@@ -82,7 +81,7 @@ const (
 	// PoolReasonUnreliable (False): the forecast of a member is stale, warming or poor. The pool holds at least its
 	// fallback and releases nothing.
 	//
-	// Fix: check the Forecast that the message names.
+	// Fix: check the Forecast that the message mentions.
 	PoolReasonUnreliable = "Unreliable"
 )
 
@@ -101,9 +100,9 @@ const (
 const (
 	// PoolReasonHeld (True): the chunks are requested.
 	PoolReasonHeld = "Held"
-	// PoolReasonBlocked (False): something prevents some of the chunks, for example a quota, or no new node arrives.
+	// PoolReasonBlocked (False): Forewarm cannot get some of the chunks, for example because of a quota, or because no new node arrives.
 	//
-	// Fix: remove the cause that the message names.
+	// Fix: remove the cause that the message shows.
 	PoolReasonBlocked = "Blocked"
 	// PoolReasonRetrying (False): the last attempt to request the chunks failed. Forewarm tries again.
 	//
@@ -148,8 +147,8 @@ const (
 	//
 	// Fix: use a target that only the pool scales.
 	PoolReasonTargetServes = "TargetServes"
-	// PoolReasonTargetOfOlderPool (False): an older pool scales the target, or a pool in another namespace has set
-	// its replicas and not restored them yet.
+	// PoolReasonTargetOfOlderPool (False): an older pool scales the target, or a pool in another namespace has set the target's replicas
+	// and has not restored them yet.
 	//
 	// Fix: use another target, or delete the other pool.
 	PoolReasonTargetOfOlderPool = "TargetOfOlderPool"
@@ -157,7 +156,7 @@ const (
 	// forewarm.dev/scaled-by-namespace does not contain the namespace of the pool. Forewarm does not change its
 	// replicas.
 	//
-	// Fix: ask the operator of the target to set the annotation. See docs/warm-pools.md.
+	// Fix: ask the operator who manages the target to set the annotation. See docs/warm-pools.md.
 	PoolReasonTargetNotGranted = "TargetNotGranted"
 	// PoolReasonScaleBeforeUnknown (False): the pool was restored without its status, so Forewarm does not know how
 	// many replicas the target had before. Forewarm does not change its replicas.

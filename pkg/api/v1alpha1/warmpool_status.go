@@ -2,7 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// WarmPoolStatus is the state of the pool when Forewarm last wrote it. Quantities are rounded for people to read.
+// WarmPoolStatus is the state of the pool when Forewarm last wrote it. Quantities are rounded to make them easier to
+// read.
 type WarmPoolStatus struct {
 	// ObservedGeneration is the generation of the spec that this status describes.
 	// +optional
@@ -29,7 +30,7 @@ type WarmPoolStatus struct {
 	// Ready is how many of the requested chunks are present on nodes.
 	// +optional
 	Ready int32 `json:"ready"`
-	// Borrowed is how many chunks the members' pods have taken that are not replaced yet.
+	// Borrowed is how many chunks the members' pods have taken and Forewarm has not replaced yet.
 	// +optional
 	Borrowed int32 `json:"borrowed"`
 
@@ -49,7 +50,7 @@ type WarmPoolStatus struct {
 	// LeadTime is how long a pod takes to become ready on a node that the pool holds.
 	// +optional
 	LeadTime string `json:"leadTime,omitempty"`
-	// NodeLeadTime is how long a new node takes.
+	// NodeLeadTime is how long a new node takes to start.
 	// +optional
 	NodeLeadTime string `json:"nodeLeadTime,omitempty"`
 	// LeadTimeSource says where leadTime and nodeLeadTime come from, for example from how many measured starts.
@@ -63,8 +64,8 @@ type WarmPoolStatus struct {
 	// +optional
 	Next string `json:"next,omitempty"`
 
-	// Covered lists the members that rely on the pool. Their Forecasts look ahead only as far as a pod takes on an
-	// existing node.
+	// Covered lists the members that rely on the pool. Their Forecasts look ahead only for the time that a pod takes
+	// to start on an existing node.
 	// +listType=map
 	// +listMapKey=forecast
 	// +optional
@@ -81,8 +82,8 @@ type WarmPoolStatus struct {
 }
 
 // PoolMemory contains what Forewarm needs from earlier plans of a pool. The leader writes it, and the next leader
-// continues from it. Without it, the pool keeps what it holds for as long as a new node takes. It takes at most 3
-// KiB.
+// continues from it. Without it, the pool keeps its chunks for as long as a new node takes to start. PoolMemory takes
+// at most 3 KiB.
 type PoolMemory struct {
 	// PlannedAt is when the last plan was made.
 	PlannedAt metav1.MicroTime `json:"plannedAt"`
@@ -102,7 +103,7 @@ type PoolMemory struct {
 	// +optional
 	Claimed int64 `json:"claimed,omitempty"`
 
-	// IdleChunkMilliseconds is how long chunks were idle on the UTC day of the last plan: the sum over all chunks.
+	// IdleChunkMilliseconds is how long chunks were idle on the UTC day of the last plan, summed over all chunks.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1125899906842624
 	// +optional
@@ -114,13 +115,13 @@ type PoolMemory struct {
 	// +optional
 	UnseenMilliseconds int64 `json:"unseenMilliseconds,omitempty"`
 
-	// LostMilliChunks is how much ready capacity was lost since matchedSince, in thousandths of a chunk. Capacity
-	// that was lost while members gained the same amount was borrowed by them.
+	// LostMilliChunks is how much ready capacity was lost since matchedSince, in thousandths of a chunk. If members
+	// gained the same amount at the same time, they borrowed this capacity.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000000
 	// +optional
 	LostMilliChunks int64 `json:"lostMilliChunks,omitempty"`
-	// GainedMilliChunks is how much capacity the members' replicas occupied in addition since matchedSince, in
+	// GainedMilliChunks is how much more capacity the members' replicas have occupied since matchedSince, in
 	// thousandths of a chunk.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000000
@@ -138,14 +139,16 @@ type PoolMemory struct {
 	// Covers is true while the members rely on the pool.
 	// +optional
 	Covers bool `json:"covers,omitempty"`
-	// TurningSince is since when covers should have the opposite value. Empty while covers is right.
+	// TurningSince is the time since which covers should have the opposite value. Empty while covers has the right
+	// value.
 	// +optional
 	TurningSince metav1.MicroTime `json:"turningSince,omitzero"`
 	// Unreliable is true if the forecast of a member was stale or poor.
 	// +optional
 	Unreliable bool `json:"unreliable,omitempty"`
 
-	// Wants lists how many chunks were wanted during the time for which a chunk is kept, oldest first.
+	// Wants lists how many chunks were wanted in the recent past, oldest first. It covers the time for which a chunk
+	// is kept.
 	// +kubebuilder:validation:MaxItems=33
 	// +listType=atomic
 	// +optional

@@ -3,15 +3,16 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Objective says whether the objective is met. Forewarm measures this with simulated autoscalers on the observed
-// demand, each with its own pods and queue. One scales on the value that Forewarm serves, and another one on the
-// observed demand. Costs are in replica-hours. To get GPU-hours, multiply them by the number of GPUs of a replica.
+// demand, each with its own pods and queue. One of them scales on the value that Forewarm serves, and another one
+// scales on the observed demand. Costs are in replica-hours. To get GPU-hours, multiply them by the number of GPUs of a
+// replica.
 type Objective struct {
 	// Late is the objective: the share of the demand that is allowed to wait longer than the time in wait. Absent
 	// with badHours and with a cost ratio.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
-	// BadHours is the objective in bad hours: the share of the demand that is allowed to arrive in UTC clock hours in
-	// which more than a tenth of the demand waits longer than the time in wait. Absent without such an objective.
+	// BadHours is the objective for bad hours: the share of the demand that is allowed to arrive in UTC clock hours
+	// in which more than a tenth of the demand waits longer than the time in wait. Absent without such an objective.
 	// With badHours, expectedLate, and late in curve and candidates, are also shares of the demand in bad hours.
 	// +optional
 	BadHours *float64 `json:"badHours,omitempty"`
@@ -77,10 +78,10 @@ type Objective struct {
 	// Before is the result of the HPA that scaled the workload before Forewarm did (spec.scaling.before), on the
 	// observed demand.
 	Before Alternative `json:"before"`
-	// Hindsight is the result of the same HPA with the best target in hindsight: the cheapest target with which no
-	// more demand was late than the objective allows, or than was late in served.
+	// Hindsight is the result of the same HPA with the best target in hindsight: the cheapest target with which the
+	// late demand is at most what the objective allows, or at most the late demand in served if that is higher.
 	Hindsight Alternative `json:"hindsight"`
-	// Saved is before minus served. It is negative where served is higher.
+	// Saved is before minus served. A field is negative if it is higher in served.
 	Saved Saving `json:"saved"`
 	// Headline says in one sentence what Forewarm gained or lost, compared with the previous HPA at equal
 	// reliability. Empty if there was no demand.
@@ -131,8 +132,8 @@ type Comparison struct {
 	Details string `json:"details"`
 }
 
-// Budget is the lateness that an objective allows over a rolling period, and how much of it the simulated autoscaler
-// on the served value has used up. Amounts are replica-hours of late demand.
+// Budget is the lateness that an objective allows over a rolling period, and how much of it was used up in the
+// simulated autoscaler that scales on the served value. Amounts are replica-hours of late demand.
 type Budget struct {
 	// Period is the length of the budget's period.
 	Period metav1.Duration `json:"period"`
@@ -207,14 +208,14 @@ type BadHour struct {
 	Start metav1.Time `json:"start"`
 	// Late is the share of this hour's demand that was late.
 	Late float64 `json:"late"`
-	// Demand is the share of the whole demand in over that arrived in this hour.
+	// Demand is this hour's demand, as a share of all demand in the period of the field over.
 	Demand float64 `json:"demand"`
-	// Replayed is true if Forewarm did not serve in this hour, and late is a simulation of what would have happened.
+	// Replayed is true if Forewarm did not serve in this hour. In that case, late is the result of a simulation.
 	// +optional
 	Replayed bool `json:"replayed,omitempty"`
 }
 
-// Measured is the lateness that a query of the source measures.
+// Measured is the lateness that a query to the source measures.
 type Measured struct {
 	// Late is the share of the requests that waited longer than the objective allows, weighted by demand.
 	Late float64 `json:"late"`
@@ -222,10 +223,10 @@ type Measured struct {
 	Known metav1.Duration `json:"known"`
 }
 
-// Alternative is the result of an HPA on the observed demand.
+// Alternative is the result of an HPA that scales on the observed demand.
 type Alternative struct {
 	Account `json:",inline"`
-	// Target is the demand for each replica, in the unit of the demand.
+	// Target is the target of that HPA: the demand for each replica, in the unit of the demand.
 	// +optional
 	Target *float64 `json:"target,omitempty"`
 	// Assumed is true if spec.scaling.before does not set a target. In that case, the target is 70% of what a replica

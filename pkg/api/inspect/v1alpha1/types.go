@@ -18,7 +18,8 @@ const (
 // an HTML page. The page outlooks/-/frontpage lists all Forecasts of a namespace.
 type Outlook struct {
 	metav1.TypeMeta `json:",inline"`
-	// Standard object's metadata: the namespace and the name of the Forecast, and labels with its state and its model.
+	// Standard object's metadata: the namespace and the name of the Forecast, and labels with its state and its
+	// model.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	// Status is the outlook itself. There is no spec, because an outlook cannot be configured.
@@ -77,8 +78,8 @@ type OutlookStatus struct {
 	// ratio.
 	// +optional
 	CostRatio *float64 `json:"costRatio,omitempty"`
-	// Window is how far the served value looks ahead: the lead time (with an objective the median start), plus the
-	// HPA's sync period, one step and the lag of the metric.
+	// Window is how far the served value looks ahead: the lead time (with an objective, the median start time), plus
+	// the HPA's sync period, one step and the lag of the metric.
 	Window metav1.Duration `json:"window"`
 	// LeadTime is the time from "more replicas" to "ready".
 	LeadTime LeadTime `json:"leadTime"`
@@ -180,17 +181,18 @@ type LeadTime struct {
 	WarmPool string `json:"warmPool,omitempty"`
 }
 
-// Candidate is one model, and how well it did on this series.
+// Candidate is one model, and how well it forecast this series.
 type Candidate struct {
 	// Name is the name of the model in selectors (model=…).
 	Name string `json:"name"`
 	// Title is the usual name of the model in statistics, for example ARIMA(1,1,1).
 	// +optional
 	Title string `json:"title,omitempty"`
-	// Selected is true for the model that is served.
+	// Selected is true for the model whose forecast is served.
 	// +optional
 	Selected bool `json:"selected,omitempty"`
-	// Baseline is true for a baseline: the last value, the running maximum, the last season or the last week.
+	// Baseline is true if the model is a baseline: the last value, the running maximum, the last season or the last
+	// week.
 	// +optional
 	Baseline bool `json:"baseline,omitempty"`
 	// Loss is the mean recent pinball loss at the served level. Absent until it is known.
@@ -232,8 +234,8 @@ type PathStep struct {
 	// Quantiles maps levels, for example "0.95", to values.
 	// +optional
 	Quantiles map[string]float64 `json:"quantiles,omitempty"`
-	// Replicas is the expected number of replicas for the point. It assumes as many replicas for each unit of demand
-	// as Forewarm's value used over the budget's period. Present only in day, and absent if it is not known.
+	// Replicas is the expected number of replicas for the point. It assumes the same number of replicas per unit of
+	// demand as Forewarm's value led to over the budget's period. Present only in day, and absent if it is not known.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 }
