@@ -33,14 +33,14 @@ func prefixed(lead, text string) string {
 	return lead + text
 }
 
-// byAverage: 173 over 10 a replica is 17.3, so 18 replicas.
+// byAverage: 173 over 10 per replica is 17.3, so 18 replicas.
 func (t *explainer) byAverage(m *hpa.Metric, p *hpa.Proposal) string {
 	whole := float64(p.Total) / float64(m.Target)
 	if !p.WithinTolerance {
-		return fmt.Sprintf("At %s a replica, that is %s / %s = %s%s: it asks for %s.", formatMilli(m.Target),
+		return fmt.Sprintf("At %s per replica, that is %s / %s = %s%s: it asks for %s.", formatMilli(m.Target),
 			formatMilli(p.Total), formatMilli(m.Target), formatNumber(whole), roundingText(whole), replicas(p.Replicas))
 	}
-	text := fmt.Sprintf("Over %s of %s each, that is a ratio of %s, within the tolerance (%s): %s",
+	text := fmt.Sprintf("For %s with a target of %s each, that is a ratio of %s, within the tolerance (%s): %s",
 		replicas(t.s.Scale.Existing), formatMilli(m.Target), formatNumber(p.Ratio), t.tolerance(), t.unchanged(p))
 	if exact := ceilReplicas(whole); exact != p.Replicas {
 		return fmt.Sprintf("%s. Without the tolerance, %s / %s = %s would be rounded up to %d.",
@@ -92,7 +92,7 @@ func (t *explainer) tolerance() string {
 // decision explains what becomes of the highest proposal.
 func (t *explainer) decision() {
 	if t.out.Err != nil {
-		t.say("Some metrics cannot be read. The HPA can still scale up by the others, but it does not scale down.")
+		t.say("Some metrics cannot be read. The HPA can still scale up on the other metrics, but does not scale down.")
 	}
 	t.stabilization()
 	t.limits()
@@ -172,7 +172,7 @@ func (t *explainer) recentChange() {
 	ago := t.s.Now.Sub(live.LastScale)
 	if within := max(b.Up.LongestPeriod(), b.Down.LongestPeriod()); ago >= 0 && ago < within {
 		t.say(
-			"The last change, %s ago, still counts for the policies' period of %s. Only the controller knows about earlier changes.",
+			"The last change, %s ago, still counts toward the policies' period of %s. Only the controller knows about earlier changes.",
 			humanize.Span(ago),
 			humanize.Span(within),
 		)
