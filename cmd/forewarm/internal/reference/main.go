@@ -125,11 +125,11 @@ func clusterMetrics() []reference.Section {
 			Collectors: []prometheus.Collector{new(forecasts.Objects)},
 		},
 		{
-			Title: "Warm pools", Text: "Only the adapter replica that leads serves these.",
+			Title: "Warm pools", Text: "Only the leading adapter replica serves these.",
 			Collectors: []prometheus.Collector{new(pools.Controller)},
 		},
 		{
-			Title: "Statuses", Text: "Only the adapter replica that leads serves these. `kind` is that of the objects.",
+			Title: "Statuses", Text: "Only the leading adapter replica serves these. `kind` is the objects' kind.",
 			Collectors: []prometheus.Collector{writes.NewQueue("Forecast", 0, 0, nil)},
 		},
 		{
@@ -157,7 +157,7 @@ func conditions(out io.Writer) error {
 	return reference.WriteConditions(out,
 		reference.ConditionKind{
 			Title: "Forecast",
-			Text: "The Outlook of a Forecast has the same conditions, except `Reachable` and `ReplicasAgree`. Where a condition is absent, " +
+			Text: "The Outlook of a Forecast has the same conditions, except `Reachable` and `ReplicasAgree`. If a condition is absent, " +
 				"there is nothing to report.",
 			Folders: []string{
 				"pkg/core/snapshot",
