@@ -113,7 +113,7 @@ func (t *explainer) activation() {
 	if !t.isActive() {
 		t.say(
 			"At 0 replicas the HPA does nothing. KEDA scales the workload up as soon as a trigger's value is above its " +
-				"activation value, and none is.",
+				"activation value. Currently none is.",
 		)
 		return
 	}

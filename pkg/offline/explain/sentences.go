@@ -120,10 +120,10 @@ func (t *explainer) stabilization() {
 // describeHeld is what is known of a hold: an HPA's condition names it, but not since when.
 func (t *explainer) describeHeld(window time.Duration) string {
 	if able, there := t.s.Live.Condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
-		return fmt.Sprintf("Its condition %s confirms this. Only the controller knows when the wait began. It "+
-			"ends within %s if the "+"values stay the same.", able.Reason, humanize.Span(window))
+		return fmt.Sprintf("The HPA's condition %s confirms this. Only the controller knows when the wait began. It "+
+			"ends within %s if the values stay the same.", able.Reason, humanize.Span(window))
 	}
-	return "Only the controller knows those recommendations, so the current number of replicas is assumed."
+	return "Only the controller knows those recommendations, so the current number of replicas is used instead."
 }
 
 // windowSource names what the scale-down stabilization is by.
@@ -138,16 +138,16 @@ func (t *explainer) windowSource() string {
 func (t *explainer) limits() {
 	switch t.out.Limited {
 	case hpa.TooManyReplicas:
-		t.say("maxReplicas allows %d of %d.", t.out.Replicas, t.out.Stabilized)
+		t.say("maxReplicas allows only %d of these %d replicas.", t.out.Replicas, t.out.Stabilized)
 	case hpa.TooFewReplicas:
-		t.say("minReplicas requires %d, not %d.", t.out.Replicas, t.out.Stabilized)
+		t.say("minReplicas requires %d replicas, not %d.", t.out.Replicas, t.out.Stabilized)
 	case hpa.ScaleUpLimit:
-		t.say("One sync allows at most %d of %d: %s.", t.out.Replicas, t.out.Stabilized, t.upRule())
+		t.say("One sync allows at most %d of these %d replicas: %s.", t.out.Replicas, t.out.Stabilized, t.upRule())
 		if t.out.Stabilized > t.s.Spec.Max {
-			t.say("In the end, maxReplicas allows %d of %d.", t.s.Spec.Max, t.out.Stabilized)
+			t.say("In the end, maxReplicas allows only %d of these %d replicas.", t.s.Spec.Max, t.out.Stabilized)
 		}
 	case hpa.ScaleDownLimit:
-		t.say("One sync allows no fewer than %d, not %d: %s.",
+		t.say("One sync can go down only to %d replicas, not to %d: %s.",
 			t.out.Replicas, t.out.Stabilized, formatPolicies(&t.s.Spec.Behavior.Down))
 	default:
 		return
@@ -158,7 +158,7 @@ func (t *explainer) limits() {
 // upRule is the limit of a scale-up.
 func (t *explainer) upRule() string {
 	if t.s.Spec.Behavior == nil {
-		return "without a behavior, one sync at most doubles the replicas, or scales to 4"
+		return "without a behavior, one sync at most doubles the replicas, or scales to 4, whichever is more"
 	}
 	return formatPolicies(&t.s.Spec.Behavior.Up)
 }

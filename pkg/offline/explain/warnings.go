@@ -193,7 +193,7 @@ func (t *explainer) warnMinReplicas(m *hpa.Metric, f *Forecast) {
 	}
 	advice := fmt.Sprintf("lower minReplicas: %d would have been enough for the last day", ceilReplicas(day/each))
 	t.warn(MinReplicasHideForecast, advice, "minReplicas %d × %s = %s is never below the values of Forecast %s "+
-		"(at most %s in the "+"last day and ahead), so the HPA never follows the forecast", t.s.Spec.Min,
+		"(at most %s in the last day and in the forecast ahead), so the HPA never follows the forecast", t.s.Spec.Min,
 		formatNumber(each), formatNumber(least), f.Name, withUnit(day, f.Unit))
 }
 

@@ -157,7 +157,7 @@ func TestWarnings(t *testing.T) {
 		{
 			"minReplicas that carry all", explain.MinReplicasHideForecast,
 			inputOf(8, 40, bounds(8, 20), withForecast(func(f *explain.Forecast) { f.Highest = 62 })),
-			[]string{"minReplicas 8 × 10 = 80", "at most 62 requests in the last day and ahead", "7 would have been enough for the last day"},
+			[]string{"minReplicas 8 × 10 = 80", "at most 62 requests in the last day and in the forecast ahead", "7 would have been enough for the last day"},
 		},
 		{
 			"minReplicas for the night", explain.MinReplicasHideForecast,
