@@ -162,7 +162,7 @@ func conditions(out io.Writer) error {
 	return reference.WriteConditions(out,
 		reference.ConditionKind{
 			Title: "Forecast",
-			Text: "The Outlook of a Forecast has the same conditions, except `Reachable` and `ReplicasAgree`. Where a condition is absent, " +
+			Text: "The Outlook of a Forecast has the same conditions, except `Reachable` and `ReplicasAgree`. If a condition is absent, " +
 				"there is nothing to report.",
 			Folders: []string{
 				"pkg/core/snapshot",
