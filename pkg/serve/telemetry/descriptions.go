@@ -91,10 +91,10 @@ var (
 	objectiveExpected = perForecast("objective_expected_late_ratio",
 		"Share of the demand that is expected to be late with this headroom.")
 	simulatedLate = perForecast("simulated_late_ratio", "Share of the demand that was late over the simulated "+
-		"window, in a simulated autoscaler, by policy: served (an autoscaler that reads Forewarm's value, in "+
-		"Shadow mode the value that would be served), observed (an HPA with the same target on the observed "+
-		"demand), before (the HPA of spec.scaling.before) or hindsight (that HPA with the best target for the "+
-		"window).", "policy")
+		"window, in a simulated autoscaler, by policy. Policy served: an autoscaler that reads Forewarm's value (in "+
+		"shadow mode, the value that Forewarm would serve). Policy observed: an HPA with the same target on the "+
+		"observed demand. Policy before: the HPA of spec.scaling.before. Policy hindsight: that HPA with the best "+
+		"target for the window.", "policy")
 	deferrableMissed = perForecast(
 		"deferrable_missed_ratio",
 		"Share of the deferrable work that missed its deadline over the simulated window, in the simulated autoscaler. Absent without "+
@@ -143,7 +143,8 @@ var (
 	queryErrors  = newDesc("source_query_errors_total", "Number of queries to the source that failed.")
 	sourceClock  = newDesc(
 		"source_clock_ahead_seconds",
-		"How far the clock of a source is at least ahead of the clock of this replica. Negative if it is behind. Read every five minutes.",
+		"Lower bound of how far the clock of a source is ahead of the clock of this replica. Negative if the source's clock is behind. "+
+			"Updated every five minutes.",
 		"source",
 	)
 	modelRefits = newDesc("model_refits_total", "Number of times that the models of a Forecast were refitted.")
