@@ -202,13 +202,13 @@ func TestAShortPeriodForBadHoursIsNoted(t *testing.T) {
 	for fields, want := range map[string]string{
 		`objective: {badHours: "1%"}`:                 "",
 		`objective: {badHours: "1%", over: 7d}`:       "",
-		`objective: {badHours: "1%", over: 167h}`:     "over is 167 hours, which is too short",
+		`objective: {badHours: "1%", over: 167h}`:     "the budget's period (over) is 167 hours, which is too short",
 		`objective: {badHours: "1%", over: 1d}`:       "a single hour has 4.2% of the demand",
-		`{history: 3d, objective: {badHours: "1%"}}`:  "over is 3 days, which is too short for badHours",
+		`{history: 3d, objective: {badHours: "1%"}}`:  "the budget's period (over) is 3 days, which is too short for badHours",
 		`objective: {late: "1%", over: 1d}`:           "",
 		`quantile: "0.9"`:                             "",
 		`{costRatio: "20"}`:                           "",
-		`history: 3d`:                                 "over is 3 days, which is too short for badHours",
+		`history: 3d`:                                 "the budget's period (over) is 3 days, which is too short for badHours",
 		`{history: 3d, objective: {late: "1%"}}`:      "",
 		`objective: {badHours: "1%", over: two days}`: "",
 	} {

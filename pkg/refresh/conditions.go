@@ -328,7 +328,8 @@ func (r *result) sourceCondition(e *snapshot.ForecastSnapshot, t Job, now time.T
 	case e.SampleTime.Sub(now) > t.Step:
 		c.True, c.Reason = false, snapshot.ReasonClockBehind
 		c.Message = fmt.Sprintf("the newest sample is %s ahead of the clock of Forewarm's machine: set that clock; "+
-			"until it has caught up, Forewarm does not fetch new samples", e.SampleTime.Sub(now).Round(time.Second))
+			"until the clock has caught up, Forewarm does not fetch new samples",
+			e.SampleTime.Sub(now).Round(time.Second))
 	case !r.stored:
 		c.True, c.Reason, c.Message = false, snapshot.ReasonPending, "the source has not answered a query yet"
 	}
@@ -390,7 +391,7 @@ func (r *result) dataCondition() snapshot.Condition {
 		c.Reason, c.Message = snapshot.ReasonSuspect, r.suspect
 	case r.isClassified && r.classified.Cause == demand.Incomplete:
 		c.Reason = snapshot.ReasonIncomplete
-		c.Message = fmt.Sprintf("since %s, the samples are lower than before, and the source still adds to "+
+		c.Message = fmt.Sprintf("since %s, the samples have been lower than before, and the source still adds to "+
 			"samples of this age: until they are complete, Forewarm uses the demand that it observed before; if "+
 			"the source always lags, set signal.delay", formatTime(r.classified.From))
 	case r.isClassified && r.classified.Cause == demand.Outage:

@@ -170,7 +170,7 @@ func metrics() map[string]metric {
 	)
 	pod(
 		"forewarm_gpu_pod_allocated_ratio",
-		"Physical GPUs that a pod's container holds on a device: 1 for a whole GPU, 1/n for "+
+		"Physical GPUs that are allocated to a pod's container on a device: 1 for a whole GPU, 1/n for "+
 			"one of n time-slicing or MPS replicas, or the share of the compute slices of a MIG instance.",
 	)
 	of("uuid", "gpu_instance", "index", "model", "profile", "instance_uuid")(
@@ -181,7 +181,7 @@ func metrics() map[string]metric {
 	of("component", "reason")("forewarm_agent_error",
 		"1 while the response of the driver or the kubelet is missing or incomplete, by reason.")
 	of("reason")("forewarm_agent_unidentified_devices",
-		"Devices that containers hold and that the agent cannot match to a GPU of this node, by reason.")
+		"Devices that are allocated to containers and that the agent cannot match to a GPU of this node, by reason.")
 	of()("forewarm_agent_last_reading_timestamp_seconds", "Time of the last reading of the GPUs.")
 	return all
 }
