@@ -26,8 +26,8 @@ type Outlook struct {
 
 // +kubebuilder:object:root=true
 
-// OutlookList is a list of complete outlooks, sorted by namespace and name. Long lists are split into chunks
-// (parameters limit and continue), which kubectl requests one after another.
+// OutlookList is a list of complete outlooks, sorted by namespace and name. Long lists are split into parts (parameters
+// limit and continue), which kubectl requests one after another.
 type OutlookList struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
