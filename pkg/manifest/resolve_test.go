@@ -67,9 +67,9 @@ func TestDefaults(t *testing.T) {
 			Mode: decide.Floor,
 		},
 		AutoscalerSource: "no autoscaler and no spec.scaling; autoscalers are not read without a cluster",
-		Uncalibrated: "badHours 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
-			"refer to this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window peak is " +
-			"served; autoscalers are not read without a cluster",
+		Uncalibrated: "badHours 1% is not calibrated, because Forewarm does not know what one replica sustains: let " +
+			"a HorizontalPodAutoscaler or a ScaledObject refer to this Forecast, or set spec.scaling.target; until " +
+			"then the 0.95 quantile of the window peak is served; autoscalers are not read without a cluster",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

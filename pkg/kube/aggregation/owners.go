@@ -120,7 +120,8 @@ func (h GroupOwners) condition(own Service, unavailable map[string]string) snaps
 		c.Message += ": use an Object metric, or KEDA's external trigger"
 	case len(h[External])+len(h[Custom]) == 0:
 		c.Reason = reasonNoAPIService
-		c.Message += ", so no HPA can reach this metric: Forewarm's leader takes a free group, or logs what prevents it"
+		c.Message += ", so no HPA can reach this metric: wait until Forewarm's leader takes over a free group, or " +
+			"read in its log what prevents it"
 	default:
 		c.Reason = reasonOwnedByOthers
 		c.Message += ", so no HPA can reach this metric: use KEDA's external trigger, or give Forewarm one of the groups"

@@ -74,7 +74,8 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 		}
 		if oldest := slices.MinFunc(rivals, informer.CompareAge); oldest.UID != p.UID {
 			r.addProblem(v1alpha1.PoolReasonMemberOfOlderPool, fmt.Sprintf(
-				"%s is also a member of the older pool %s, and only that pool plans for it: remove it from one of the two",
+				"%s is also a member of the older pool %s, and only that pool plans for it: remove it from one of "+
+					"the two pools",
 				m.Forecast,
 				oldest.Name,
 			))
@@ -110,8 +111,9 @@ func (c *Controller) resolveMember(
 	}
 	scalings := c.Workloads.Autoscalers(key)
 	if len(scalings) == 0 {
-		return v1alpha1.PoolReasonNoScalingTarget, "has no autoscaler", "has no autoscaler, so Forewarm does not know how much " +
-			"demand a replica sustains: let a HorizontalPodAutoscaler or a ScaledObject read it, or set its spec.scaling.target"
+		return v1alpha1.PoolReasonNoScalingTarget, "without an autoscaler", "is not read by an autoscaler, so " +
+			"Forewarm does not know how much demand a replica sustains: let a HorizontalPodAutoscaler or a " +
+			"ScaledObject read this Forecast, or set its spec.scaling.target"
 	}
 	// The largest proposal of several wins.
 	member.Target = scalings[0].Target()

@@ -109,8 +109,9 @@ var descriptions = [...]*prometheus.Desc{
 	newDesc("wanted_chunks", "Chunks that the forecasts of the members require, within the limits of the pool."),
 	newDesc("held_chunks", "Chunks that Forewarm has requested through the actuator. 0 in mode Recommend."),
 	newDesc("ready_chunks", "Requested chunks that are present on nodes."),
-	newDesc("borrowed_chunks", "Chunks that the members' pods have taken and that Forewarm has not replaced yet."),
-	newDesc("idle_gpu_seconds", "Time for which the chunks of the pool have been idle today (UTC), in GPU-seconds."),
+	newDesc("borrowed_chunks", "Chunks that the pods of members have taken from the pool, as long as they are not "+
+		"replaced yet."),
+	newDesc("idle_gpu_seconds", "GPU-seconds that the chunks of the pool have been idle today (UTC)."),
 	newDesc("falling_back",
 		"1 while the pool holds its fallback, because forecasts are unreliable or the budget is spent, otherwise 0."),
 }
