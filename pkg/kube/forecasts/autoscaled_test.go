@@ -107,7 +107,7 @@ func testAutoscaled(t *testing.T, c *apiservertest.Cluster) {
 	missing(t, objects, "") // The External metric may be another server's.
 	objects.SetExternalHeld(func() bool { return true })
 	missing(t, objects, `
-# HELP forewarm_autoscaler_forecast_missing 1 for an autoscaler that names a Forecast that does not exist.
+# HELP forewarm_autoscaler_forecast_missing 1 for an autoscaler that reads a Forecast that does not exist.
 # TYPE forewarm_autoscaler_forecast_missing gauge
 forewarm_autoscaler_forecast_missing{autoscaler="HorizontalPodAutoscaler/llama",forecast="a",namespace="default"} 1
 `)
@@ -157,7 +157,7 @@ status:
 		)+object("invalid-target", "ad", `, target: many`), "create", "-f", "-")
 	const line = `forewarm_autoscaler_forecast_missing{autoscaler="ScaledObject/%s",forecast="%s",namespace="default"} 1` + "\n"
 	missing(t, watch(t, c.Config), `
-# HELP forewarm_autoscaler_forecast_missing 1 for an autoscaler that names a Forecast that does not exist.
+# HELP forewarm_autoscaler_forecast_missing 1 for an autoscaler that reads a Forecast that does not exist.
 # TYPE forewarm_autoscaler_forecast_missing gauge
 `+fmt.Sprintf(line, "invalid-target", "ad")+fmt.Sprintf(line, "with-target", "aa")+fmt.Sprintf(line, "with-variant", "ac")+
 		fmt.Sprintf(line, "without-target", "ab"))

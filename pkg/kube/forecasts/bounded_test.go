@@ -20,7 +20,8 @@ func testBounded(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	limited := func(o *forecasts.Objects) { o.SetLimits(forecasts.Limits{Forecasts: 2}) }
 	early := watchAs(t, c.Config, quiet(), limited)
-	const full = "!the namespace has its 2 Forecasts: delete one, or ask the operator for a higher --max-forecasts-per-namespace"
+	const full = "!the namespace already has the maximum of 2 Forecasts: delete one, or ask the operator of Forewarm for a " +
+		"higher --max-forecasts-per-namespace"
 	c.MustKubectl(
 		t,
 		forecast("c", "qc")+"---\n"+forecast("b", "qb")+"---\n"+forecast("a", "qa")+"---\n"+forecast("d", "qd"),

@@ -43,7 +43,7 @@ func testExposed(t *testing.T, c *apiservertest.Cluster) {
 	})
 	c.MustKubectl(t, "", "delete", "forecasts", "--all")
 	missing(t, objects, `
-# HELP forewarm_autoscaler_forecast_missing 1 for an autoscaler that names a Forecast that does not exist.
+# HELP forewarm_autoscaler_forecast_missing 1 for an autoscaler that reads a Forecast that does not exist.
 # TYPE forewarm_autoscaler_forecast_missing gauge
 forewarm_autoscaler_forecast_missing{autoscaler="HorizontalPodAutoscaler/llama",forecast="queue_messages_ready",namespace="default"} 1
 `)

@@ -305,7 +305,7 @@ func testOldSchema(t *testing.T, c *apiservertest.Cluster) {
 	if n := p.counted(t); n != 0 {
 		t.Fatalf("%d starts are kept: the schema is the new one", n)
 	}
-	const want = "fallback 5m: the CRD is older than Forewarm, so measurements are lost: " +
+	const want = "fallback 5m: the CRD is older than Forewarm and cannot store the measurements: " +
 		"apply deploy/default or upgrade the chart, and restart Forewarm"
 	if got := p.target(t, now).LeadSource; got != want {
 		t.Errorf("%q, want %q", got, want)

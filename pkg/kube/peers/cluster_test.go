@@ -93,8 +93,9 @@ func (f *fleet) says(when, reason, differs string) {
 		}
 		var want strings.Builder
 		want.WriteString(
-			"# HELP forewarm_replicas_differ Whether replicas of forewarm differ in what decides values (1) or not (0); " +
-				"reason is one of the condition ReplicasAgree.\n# TYPE forewarm_replicas_differ gauge\n",
+			"# HELP forewarm_replicas_differ 1 if replicas of Forewarm differ in something that affects the served values, " +
+				"otherwise 0. The label reason contains the reasons of the condition ReplicasAgree.\n" +
+				"# TYPE forewarm_replicas_differ gauge\n",
 		)
 		for _, reason := range []string{"ClocksDiffer", "SettingsDiffer", "VersionsDiffer"} {
 			value := "0"

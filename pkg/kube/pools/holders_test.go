@@ -30,7 +30,7 @@ func testNoBufferCRD(t *testing.T, s *holdScene) {
 	t.Helper()
 	pool := s.pool(byBuffer)
 	_, err := s.actuator.Hold(t.Context(), pool, pools.Desired{Base: 1})
-	s.problem(err, "CapacityBufferNotInstalled", "install their CRD", "spec.actuator.placeholderPods")
+	s.problem(err, "CapacityBufferNotInstalled", "install the CRD", "spec.actuator.placeholderPods")
 	_, err = s.actuator.Observe(t.Context(), pool)
 	s.problem(err, "CapacityBufferNotInstalled")
 	if err := s.actuator.Release(t.Context(), pool); err != nil {
@@ -216,7 +216,7 @@ func testServing(t *testing.T, s *holdScene) {
 	pool = s.remember(s.hold(pool, 1, 0).Before)
 	s.MustKubectl(t, "", "autoscale", "deployment", "asleep", "--max=9", "--cpu=50%")
 	_, err := s.actuator.Hold(t.Context(), pool, pools.Desired{Base: 1})
-	s.problem(err, "TargetServes", "HorizontalPodAutoscaler asleep", "never scales what serves")
+	s.problem(err, "TargetServes", "HorizontalPodAutoscaler asleep", "never scales such a workload")
 	s.MustKubectl(t, "", "delete", "hpa", "asleep")
 	s.MustKubectl(t, `
 apiVersion: forewarm.dev/v1alpha1
@@ -258,7 +258,7 @@ func testNoScale(t *testing.T, s *holdScene) {
 	s.problem(err, "TargetNotFound", "Deployment/nowhere does not exist in default")
 	pool = s.pool("  actuator: {scale: {targetRef: {apiVersion: a/v1, kind: B, name: c}}}")
 	_, err = s.actuator.Hold(t.Context(), pool, pools.Desired{Base: 1})
-	s.problem(err, "TargetNotFound", "has no kind B of a/v1")
+	s.problem(err, "TargetNotFound", "has no kind B in a/v1")
 
 	s.sleepers("asleep")
 	pool = s.pool(byScale("asleep"))
@@ -275,7 +275,7 @@ func testNoScale(t *testing.T, s *holdScene) {
 	apiservertest.Eventually(t, 20*time.Second, func() string {
 		_, err = reader.Hold(t.Context(), pool, pools.Desired{Base: 1})
 		if p := pools.AsProblem(err); p == nil ||
-			!strings.Contains(p.Message, "grant patch on it to Forewarm's service account") {
+			!strings.Contains(p.Message, "grant patch on the scale to Forewarm's service account") {
 			return err.Error()
 		}
 		return ""

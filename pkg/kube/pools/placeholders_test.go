@@ -203,7 +203,7 @@ func testGates(t *testing.T, s *holdScene) {
 		s.MustKubectl(t, "", "patch", "pod", name, "-p", `{"spec": {"schedulingGates": null}}`)
 	}
 	s.expect("a node may be on its way", remark(0), "")
-	after("no scheduler", "the scheduler default-scheduler runs")
+	after("no scheduler", "the scheduler default-scheduler is running")
 
 	s.MustKubectl(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: earlier}, rules: [
 		{apiGroups: [apps], resources: [deployments], verbs: [get, list, create, patch, delete]},
@@ -240,7 +240,7 @@ func testCrowded(t *testing.T, s *holdScene) {
 	s.counted(s.hold(pool, 2, 0), pools.Count{Held: 2})
 	quota("")
 	if got := s.hold(pool, 2,
-		0).Warning; !strings.Contains(got, "with 8 of 8 requests.nvidia.com/gpu used it rejects") ||
+		0).Warning; !strings.Contains(got, "8 of 8 requests.nvidia.com/gpu are used it rejects") ||
 		!strings.Contains(got, "NotIn [forewarm-placeholder]") {
 		t.Errorf("a full quota: %q", got)
 	}

@@ -134,7 +134,7 @@ func testKinds(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	k := c.Kubelet(t)
 	watch, want := follow(t, c.Config, group, database, group)
-	expect(t, watch, group, "the cluster has no kind LeaderWorkerSet of leaderworkerset.x-k8s.io/v1")
+	expect(t, watch, group, "the cluster has no kind LeaderWorkerSet in leaderworkerset.x-k8s.io/v1")
 	expect(t, watch, database, "StatefulSet.apps/db does not exist, or has no scale subresource")
 	createGroup(t, c)
 	expect(t, watch, group, "the scale of LeaderWorkerSet.leaderworkerset.x-k8s.io/g selects no pods")
@@ -327,7 +327,7 @@ func testBound(t *testing.T, c *apiservertest.Cluster) {
 	}
 	second := in("b", "one")
 	watch, _ := followAtMost(t, c.Config, places, in("a", "one"), in("a", "two"), in("a", "three"), second, database)
-	expect(t, watch, database, "the pods of at most 2 namespaces are watched")
+	expect(t, watch, database, "Forewarm does not watch the pods of this namespace, because it watches at most 2 namespaces")
 	for _, zero := range []bool{false, true} {
 		eventually(t, func() string {
 			if got, known := watch.ScaledToZero(database); !known || got != zero {
