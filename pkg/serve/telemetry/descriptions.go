@@ -143,7 +143,8 @@ var (
 	queryErrors  = newDesc("source_query_errors_total", "Number of queries to the source that failed.")
 	sourceClock  = newDesc(
 		"source_clock_ahead_seconds",
-		"How far the clock of a source is ahead of the clock of this replica, at least. Negative if it is behind. Read every five minutes.",
+		"Lower limit of how far the clock of a source is ahead of the clock of this replica. Negative if the source is behind. Read "+
+			"every five minutes.",
 		"source",
 	)
 	modelRefits = newDesc("model_refits_total", "Number of times that the models of a Forecast were refitted.")
