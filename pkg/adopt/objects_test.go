@@ -114,7 +114,7 @@ func TestWorkloads(t *testing.T) {
 	unread := strings.Join(found.Unread, "\n")
 	for _, text := range []string{
 		"HorizontalPodAutoscalers are not read: you are not allowed to list them (kubectl auth can-i list horizontalpodautoscalers.autoscaling -n team)",
-		"ScaledObject team/broken cannot be read: its spec is not that of a ScaledObject",
+		"ScaledObject team/broken cannot be read: its spec is not a valid ScaledObject",
 	} {
 		if !strings.Contains(unread, text) {
 			t.Errorf("%q is missing: %s", text, unread)

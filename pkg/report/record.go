@@ -37,6 +37,9 @@ func (f *Figure) Means(title string) { f.Title = title }
 // HeadLines are the lines of the heading.
 func (f *Figure) HeadLines() []string { return strings.Split(f.Head, "\n") }
 
+// Label is the heading in one line, which stands before the figure on a narrow screen.
+func (f *Figure) Label() string { return strings.ReplaceAll(f.Head, "\n", " ") }
+
 // Records returns a record for each item of a slice.
 func Records[T any](all []T, describe func(*Record, *T)) []*Record {
 	out := make([]*Record, len(all))

@@ -79,7 +79,7 @@ func TestHTML(t *testing.T) {
 	}
 	got := text.String()
 	for _, want := range []string{
-		`<th scope="col" class="n" title="&#34;paid&#34; for">GPU<br/>hours</th>`, `<td class="n">1,234</td>`,
+		`<th scope="col" class="n" title="&#34;paid&#34; for">GPU<br/>hours</th>`, `<td data-label="GPU hours" class="n">1,234</td>`,
 		`<th scope="row">&lt;script&gt;`, `<dt>policy</dt><dd>&lt;script&gt;`,
 	} {
 		if !strings.Contains(got, want) {

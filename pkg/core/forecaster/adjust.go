@@ -63,13 +63,14 @@ func (f *Forecaster) windows(c *windowpeak.Candidate) []windowpeak.Window {
 	return out
 }
 
-// actualPeak is the maximum over the lead window that ends with the newest step, with what is known of it.
-func (f *Forecaster) actualPeak() (peak float64, exact bool) {
-	peak, exact = f.peaks.ActualPeak()
+// actualPeak is the highest demand in the lead window that ends with the newest step, including what events announced, or a lower
+// bound of it if the demand was censored.
+func (f *Forecaster) actualPeak() float64 {
+	peak := f.peaks.ActualPeak()
 	if len(f.adjust) > 0 && !math.IsNaN(peak) {
 		peak = math.Max(peak, series.MaxKnown(f.recent.Values()...))
 	}
-	return peak, exact
+	return peak
 }
 
 // announced is a reading with what is known of it.

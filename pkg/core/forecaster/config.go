@@ -154,14 +154,6 @@ func (c Config) names(name string) bool {
 // stepsIn is d in steps, rounded up, at least one.
 func (c Config) stepsIn(d time.Duration) int { return max(1, int((d+c.Step-1)/c.Step)) }
 
-// season is the first of the Seasons, or the default.
-func (c Config) season() time.Duration {
-	if len(c.Seasons) == 0 {
-		return windowpeak.Day
-	}
-	return c.Seasons[0]
-}
-
 // horizons are the horizons that are calibrated in addition to the lead window, in steps: two lead windows, the maximum horizon, and the
 // configured horizons.
 func (c Config) horizons() []int {

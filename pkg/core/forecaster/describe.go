@@ -14,7 +14,7 @@ import (
 // Describe writes the forecaster's state to an entry.
 func (f *Forecaster) Describe(e *snapshot.ForecastSnapshot) {
 	e.Observed, e.Decision, e.Newest = f.credited(), f.decision, f.newest.Values()
-	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
+	e.Skill, e.Coverage = math.NaN(), math.NaN()
 	e.Recent, e.Past = f.record.demand.Series(f.config.Step), f.record.forecasts()
 	e.Classifications = f.spans.since(e.Recent.Start)
 	if f.fall.outage {
@@ -50,7 +50,7 @@ func (f *Forecaster) Describe(e *snapshot.ForecastSnapshot) {
 }
 
 // notFitted says why a candidate that no autoscaler or request selects has no forecast.
-const notFitted = "not fitted, because no autoscaler or request selects it; after a request that selects it, Forewarm fits it at the next step"
+const notFitted = "not fitted, because no autoscaler or request selects it; when a request selects it, Forewarm fits it at the next step"
 
 // Lacks reports whether a candidate is not fitted, because no autoscaler reads it and no request selects it (Config.Named).
 func (f *Forecaster) Lacks(name string) bool {
@@ -75,10 +75,7 @@ func (f *Forecaster) describeSelection(e *snapshot.ForecastSnapshot, last *windo
 		return
 	}
 	c := f.selection.candidate(0)
-	e.Model, e.Skill = c.Name, skill(c, last)
-	if e.Objective != nil {
-		e.Skill = e.Objective.Skill()
-	}
+	e.Model, e.Skill, e.Coverage = c.Name, skill(c, last), c.Coverage()
 	e.PathModel, e.Path = f.path(c)
 }
 

@@ -159,8 +159,7 @@ func (f *Forecaster) step(sample demand.Sample) {
 	f.record.observe(index, sample.Observed, learnt.Observed)
 	f.peaks.Step(learnt)
 	f.selection.step(f, sample.Value, sample.Deferrable)
-	peak, exact := f.actualPeak()
-	f.record.resolve(index, peak, !exact)
+	f.record.resolve(index, f.actualPeak())
 	f.decide()
 	value := f.decision.Value
 	if !f.Decided() {

@@ -21,8 +21,6 @@ type record struct {
 	// published is replaced, not changed.
 	past      []snapshot.ScoredForecast
 	published bool
-	pending   series.Ring[float64] // values served for the lead windows that are open
-	covered   series.FadingMean
 	window    int // steps
 }
 
@@ -32,8 +30,8 @@ func newRecord(c Config, n, window int) record {
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
 	return record{
 		step: c.Step, demand: series.NewMeans(stride, recordLength),
-		hours:   series.NewMeans(c.stepsIn(time.Hour), maxHours),
-		pending: series.NewRing[float64](window), window: window, covered: series.NewFadingMean(c.season()),
+		hours:  series.NewMeans(c.stepsIn(time.Hour), maxHours),
+		window: window,
 	}
 }
 
@@ -43,21 +41,10 @@ func (r *record) observe(index int64, now, learnt float64) {
 	r.hours.Observe(index, learnt)
 }
 
-// resolve records the actual peak of the lead window that ends at a step; of a censored one the lower bound.
-func (r *record) resolve(index int64, actual float64, censored bool) {
-	if r.pending.Len() < r.window {
+// resolve records the actual peak of the lead window that ends at a step, or a lower bound of the peak if it is censored.
+func (r *record) resolve(index int64, actual float64) {
+	if math.IsNaN(actual) {
 		return
-	}
-	served := r.pending.Ago(r.window - 1)
-	if math.IsNaN(actual) || math.IsNaN(served) {
-		return
-	}
-	if actual > served || !censored {
-		within := 0.0
-		if actual <= served {
-			within = 1
-		}
-		r.covered.Add(within, r.step)
 	}
 	begun := r.time(index - int64(r.window)).Unix()
 	for i := len(r.past) - 1; i >= 0 && r.past[i].At >= begun; i-- {
@@ -70,7 +57,6 @@ func (r *record) resolve(index int64, actual float64, censored bool) {
 
 // serve records the value served at a step, NaN for none.
 func (r *record) serve(index int64, value float64) {
-	r.pending.Push(value)
 	if !r.demand.Ends(index) || math.IsNaN(value) {
 		return
 	}

@@ -65,10 +65,8 @@ type ForecastSnapshot struct {
 	Model          string
 	Choice         decide.SelectionReason
 	ObjectiveError error
-	// Skill is 1 − loss / loss of the last value, for the loss by which the model was selected; NaN until known.
-	Skill float64
-	// Coverage is the share of past windows whose maximum stayed within the served quantile; NaN until known.
-	Coverage float64
+	// Skill and Coverage are those of the selected candidate; NaN until known.
+	Skill, Coverage float64
 
 	// Objective is the report on the objective; nil if no objective is served.
 	Objective *objective.Report
@@ -156,7 +154,7 @@ type Candidate struct {
 	Baseline bool
 	Windows  []windowpeak.Window
 	// Loss is the trailing mean pinball loss at the served level, Skill 1 − Loss/Loss of the last value, Coverage the
-	// share of windows within the served quantile; NaN until known.
+	// share of windows whose peak was at or below the quantile at that level; NaN until known.
 	Loss, Skill, Coverage float64
 	// Error says why the model cannot be selected.
 	Error string

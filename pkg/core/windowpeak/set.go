@@ -213,8 +213,6 @@ func (s *CandidateSet) Find(name string) int {
 // LastSeasonPeak is the actual peak of the lead window a season ago; NaN if it is unknown.
 func (s *CandidateSet) LastSeasonPeak() float64 { return s.regression.features.lastSeason.peak() }
 
-// ActualPeak is the maximum over the lead window that ends with the newest step, NaN if it is unknown; exact is false if it is
-// a lower bound.
-func (s *CandidateSet) ActualPeak() (peak float64, exact bool) {
-	return s.actual.maxima[s.LeadWindow], s.actual.exact[s.LeadWindow]
-}
+// ActualPeak is the highest demand in the lead window that ends with the newest step, or a lower bound of it if the demand was
+// censored; NaN if it is unknown.
+func (s *CandidateSet) ActualPeak() float64 { return s.actual.maxima[s.LeadWindow] }

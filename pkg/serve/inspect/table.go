@@ -33,15 +33,14 @@ var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A con
 	},
 	{Name: "Model", Type: "string", Description: "The selected candidate, or the fallback."},
 	{
-		Name: "Skill",
-		Type: "string",
-		Description: "How much lower the loss of the selected candidate is than the loss of the last value. With an objective, the loss " +
-			"is the cost; otherwise, it is the pinball loss.",
+		Name:        "Skill",
+		Type:        "string",
+		Description: "How much lower the pinball loss of the selected candidate is than the loss of the last value.",
 	},
 	{
 		Name:        "Coverage",
 		Type:        "string",
-		Description: "The share of past window peaks that were within the served quantile.",
+		Description: "The share of past window peaks at or below the selected candidate's quantile.",
 	},
 	{Name: "State", Type: "string", Description: "Ready, Warming, FallingBack, Stale, Pending or Invalid."},
 	{Name: "Data Age", Type: "string", Description: "The age of the newest sample."},

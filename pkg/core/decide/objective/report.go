@@ -7,7 +7,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/verdict"
-	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // Report says whether an objective is met, with the lateness and the cost of simulated autoscalers.
@@ -95,21 +94,6 @@ func largestHeadroom(scalings []AutoscalerReport, settings decide.Settings, targ
 	return k
 }
 
-// Skill of the selected candidate: 1 − its loss over the last value's loss, by the criterion of the selection. NaN until both
-// are known.
-func (r *Report) Skill() float64 {
-	serves, last := math.NaN(), math.NaN()
-	for _, c := range r.Candidates {
-		if c.Selected {
-			serves = c.loss(r.Price)
-		}
-		if c.Name == windowpeak.LastValue {
-			last = c.loss(r.Price)
-		}
-	}
-	return 1 - serves/last
-}
-
 // headroomFor is the multiplier for a price or else for an objective that is corrected to a target.
 func headroomFor(curve Curve, asked Goal, target float64) float64 {
 	if asked.Price > 0 {
@@ -132,7 +116,7 @@ const (
 	// Met (True): the late demand is within the lateness budget. With costRatio, Forewarm uses the headroom with the lowest total cost.
 	// The budget covers a period and is not a limit for each day.
 	Met Verdict = "Met"
-	// Learning (False): less than a day was observed. The headroom is mostly based on other workloads.
+	// Learning (False): less than a day of demand was observed. The headroom is mostly based on other workloads.
 	//
 	// Fix: wait.
 	Learning Verdict = "Learning"
@@ -151,9 +135,10 @@ const (
 	//
 	// Fix: raise maxReplicas, or allow more late demand.
 	AtMaxReplicas Verdict = "AtMaxReplicas"
-	// FasterThanLead (False): the budget is overspent, because the demand rises faster than replicas start.
+	// FasterThanLead (False): the budget is overspent, because the demand rises faster than new replicas start.
 	//
-	// Fix: shorten the start time of the replicas (a warm node, a smaller image, faster loading of the weights), or allow more late demand.
+	// Fix: shorten the start time of the replicas (for example with warm nodes, a smaller image or faster loading of the weights), or
+	// allow more late demand.
 	FasterThanLead Verdict = "FasterThanLead"
 )
 

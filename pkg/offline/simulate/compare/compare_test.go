@@ -236,7 +236,7 @@ func TestErrors(t *testing.T) {
 			}, "a history of 400 days is longer than the maximum of 366 days; use only its newest weeks",
 		},
 		{"shorter than the lead time", func(c *compare.Config) { c.Lead.Median = 3 * day }, "use at least 72"},
-		{"nothing", func(c *compare.Config) { c.Demand.Values = nil }, "0 observations, want 2"},
+		{"nothing", func(c *compare.Config) { c.Demand.Values = nil }, "0 observations, expected at least 2"},
 		{"negative", func(c *compare.Config) { c.Demand.Values[61] = -1 }, "the history is -1 at 2026-11-02T07:01:00Z"},
 		{"infinite", func(c *compare.Config) { c.Demand.Values[61] = math.Inf(1) }, "value 61 is +Inf"},
 		{"nothing but 0", func(c *compare.Config) { clear(c.Demand.Values) }, "the demand is 0 in the whole history"},
