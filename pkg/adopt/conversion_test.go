@@ -91,7 +91,7 @@ func TestConvert(t *testing.T) {
 				"metrics[1] was the Pods metric running. The Forecast is its sum",
 				`Not every selector in the query has namespace="team"`,
 			},
-			leftOut: []string{"Resource metric: it is metrics-server's"},
+			leftOut: []string{"Resource metric: it comes from metrics-server"},
 		},
 		"an object metric": {
 			manifests: hpaOf("chat", `{type: Object, object: {metric: {name: running}, describedObject: {apiVersion: v1, kind: Pod, `+
@@ -115,7 +115,7 @@ func TestConvert(t *testing.T) {
 		},
 		"a metric without a rule": {
 			manifests: hpaOf("chat", strings.Replace(onQueue, "queue_depth", "other", 1)),
-			leftOut:   []string{"External metric other: no rule gives it"},
+			leftOut:   []string{"External metric other: no rule produces it"},
 		},
 		"a target of another type": {
 			manifests: hpaOf("chat", strings.Replace(onQueue, "type: AverageValue, averageValue", "type: Value, value", 1)),
@@ -145,12 +145,12 @@ func TestConvert(t *testing.T) {
 			written: []string{
 				`query: sum(rate(requests{namespace="team"}[2m]))`, "type: external-push", "forecast: chat-0", "kind: Deployment",
 				"http://prom:9090", "triggers[0] (prometheus) reads the Forecast chat-0",
-				`triggers[1] (cron) holds 5 replicas from "0 8 * * *" to "0 18 * * *", UTC.`,
+				`triggers[1] (cron) keeps 5 replicas from "0 8 * * *" to "0 18 * * *", UTC.`,
 			},
 		},
 		"a timetable alone": {
 			manifests: scaledObjectOf(cron, ""),
-			leftOut:   []string{"ScaledObject team/chat: cron: triggers[0] (cron) holds 5 replicas"},
+			leftOut:   []string{"ScaledObject team/chat: cron: triggers[0] (cron) keeps 5 replicas"},
 		},
 		"a threshold that is no text": {
 			manifests: scaledObjectOf(onQuery("sum(a)", "threshold: 1"), ""),
@@ -172,7 +172,7 @@ func TestConvert(t *testing.T) {
 			leftOut: []string{
 				"triggers[0] (prometheus): its threshold", "triggers[1] (prometheus): its threshold \"1e9999999\" is not from 0.001",
 				"triggers[2] (prometheus): its query is not valid PromQL", "triggers[3] (prometheus): its query combines several operands",
-				"triggers[4] (cpu): it does not read a Prometheus", "triggers[6] (prometheus): its target of type Value",
+				"triggers[4] (cpu): it does not read from Prometheus", "triggers[6] (prometheus): its target of type Value",
 			},
 		},
 		"what stays as it is": {
@@ -287,7 +287,7 @@ rules:
 		"its resources.template: ",
 		"its metricsQuery is missing",
 		"its metricsQuery: ",
-		"CPU and memory are not Forewarm's",
+		"Forewarm does not serve CPU and memory",
 	}
 	if len(got.LeftOut) != len(want) {
 		t.Fatalf("left out %+v", got.LeftOut)
@@ -328,10 +328,10 @@ func TestNothingOfATriggerIsLost(t *testing.T) {
 	}
 	why, after := strings.Join(got.Converted[0].Why, "\n"), got.Converted[1].Manifest
 	for _, want := range []string{
-		"customHeaders X-Scope-OrgID=team-a,Authorization=… selects what is read", "queryParameters dedup=true,api_key=… selects",
-		"authenticationRef mimir-auth is how KEDA reads", "ignoreNullValues false says what an empty answer means",
+		"customHeaders X-Scope-OrgID=team-a,Authorization=… selects the data", "queryParameters dedup=true,api_key=… selects",
+		"authenticationRef mimir-auth has the credentials with which KEDA reads", "ignoreNullValues false says what an empty result means",
 		"unsafeSsl true is a connection setting", "odd 1 is not converted: compare its effect with docs/keda.md",
-		"take `or vector(0)` off",
+		"remove `or vector(0)`",
 	} {
 		if !strings.Contains(why, want) {
 			t.Errorf("%q is not said:\n%s", want, why)
@@ -362,7 +362,7 @@ func TestOtherTriggers(t *testing.T) {
 	}
 	got = convert(t, "", scaledObjectOf(onQuery("sum(a) / sum(b)", `threshold: "2"`), ""))
 	if len(got.LeftOut) != 1 ||
-		!strings.Contains(got.LeftOut[0].Reason, "is a ratio of two series, which is no demand") {
+		!strings.Contains(got.LeftOut[0].Reason, "is a ratio of two series, which is not a demand") {
 		t.Errorf("%+v", got)
 	}
 	got = convert(t, "", scaledObjectOf(onQuery("sum(a) / 60", `threshold: "2"`), ""))

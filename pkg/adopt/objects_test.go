@@ -114,7 +114,7 @@ func TestWorkloads(t *testing.T) {
 	unread := strings.Join(found.Unread, "\n")
 	for _, text := range []string{
 		"HorizontalPodAutoscalers are not read: you are not allowed to list them (kubectl auth can-i list horizontalpodautoscalers.autoscaling -n team)",
-		"ScaledObject team/broken is not read: its spec is not a valid ScaledObject",
+		"ScaledObject team/broken cannot be read: its spec is not a valid ScaledObject",
 	} {
 		if !strings.Contains(unread, text) {
 			t.Errorf("%q is missing: %s", text, unread)
@@ -190,8 +190,8 @@ func TestProposeSimulates(t *testing.T) {
 	onMemory := strings.Replace(scaledByPods, "{type: Pods, pods: {metric: {name: vllm_num_requests_running}, target: "+
 		"{type: AverageValue, averageValue: 8}}}", onCPU, 1)
 	for name, c := range map[string]struct{ manifests, verdict, scaling, why string }{
-		"no history":     {scaledByPods, "not simulated: no week", "of HorizontalPodAutoscaler/llama, on Pods metric", "Keep Pods metric"},
-		"two HPAs":       {twice, "not simulated: what a replica sustains is not known", " and HorizontalPodAutoscaler/other both scale it", "None is known here"},
+		"no history":     {scaledByPods, "not simulated: no week", "taken from HorizontalPodAutoscaler/llama, which scales on Pods metric", "Keep Pods metric"},
+		"two HPAs":       {twice, "not simulated: what a replica sustains is not known", " and HorizontalPodAutoscaler/other both scale it", "No such metric is known here"},
 		"another metric": {onMemory, "not simulated: what a replica sustains is not known", "HorizontalPodAutoscaler/llama on Resource metric cpu", "minReplicas"},
 	} {
 		t.Run(name, func(t *testing.T) {

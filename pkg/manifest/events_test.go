@@ -22,7 +22,7 @@ func TestReadEvents(t *testing.T) {
 		demand:                                   "",
 		demand + "---\n" + header + spec + "}\n": "",
 		strings.Replace(demand, "like", "likes", 1):                        "spec.likes: unknown field",
-		strings.Replace(demand, "US", "XX", 1):                             "f.yaml:3: spec: Invalid value: \"launch\": holidays \"XX\": known are AR, AT",
+		strings.Replace(demand, "US", "XX", 1):                             "f.yaml:3: spec: Invalid value: \"launch\": holidays \"XX\" are unknown: write one of AR, AT",
 		strings.Replace(demand, "like", `start: "2026-12-01", like`, 1):    "write start or holidays",
 		strings.Replace(demand, "like", "recurrence: FREQ=DAILY, like", 1): "remove recurrence",
 		strings.Replace(demand, "like", "alsoOn: [tomorrow], like", 1):     `alsoOn "tomorrow": write a date`,

@@ -51,7 +51,7 @@ func TestICS(t *testing.T) {
 		}, "a 12-07 08:00 1h0m0s, a 12-15 08:00 1h0m0s, moved 12-28 14:00 1h0m0s", ""},
 		"what cannot be":   {[]string{"SUMMARY:a|DTSTART:20261201T090000Z", "SUMMARY:b|DURATION:PT1H"}, "", "no end} {b \"b\" is left out: its DTSTART is missing"},
 		"what is no time":  {[]string{"SUMMARY:a|DTSTART:tomorrow|DURATION:PT1H"}, "", "is not a time such as 20261224T180000"},
-		"a wrong duration": {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:-PT1H"}, "", `its DURATION "-PT1H" is none`},
+		"a wrong duration": {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:-PT1H"}, "", `its DURATION "-PT1H" is not a duration`},
 		"an EXRULE":        {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:PT1H|RRULE:FREQ=DAILY|EXRULE:FREQ=WEEKLY"}, "", "write the times at which it does not take place as EXDATE"},
 		"all later occurrences": {[]string{
 			"UID:1|SUMMARY:a|DTSTART:20261207T090000Z|DURATION:PT1H|RRULE:FREQ=WEEKLY;COUNT=2",
@@ -61,7 +61,7 @@ func TestICS(t *testing.T) {
 			"UID:1|SUMMARY:a|DTSTART" + berlin + "20261207T090000|DURATION:PT1H|RRULE:FREQ=WEEKLY;COUNT=2",
 			"UID:1|SUMMARY:a|RECURRENCE-ID" + berlin + "20261214T090000|DTSTART:20261214T150000Z|DURATION:PT1H",
 		}, "a 12-07 08:00 1h0m0s, a 12-14 15:00 1h0m0s", ""},
-		"two rules": {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:PT1H|RRULE:FREQ=DAILY|RRULE:FREQ=DAILY"}, "", "several rules"},
+		"two rules": {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:PT1H|RRULE:FREQ=DAILY|RRULE:FREQ=DAILY"}, "", "several RRULEs"},
 	} {
 		found, err := importer.ICS(icsOf(tt.entries...), "Europe/Berlin")
 		if err != nil {

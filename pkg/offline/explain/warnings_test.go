@@ -91,7 +91,7 @@ func TestWarnings(t *testing.T) {
 		{
 			"one pod in three minutes, eight are needed in five", explain.ScaleUpSlowerThanRise,
 			inputOf(4, 120, withBehavior(onePod(3*time.Minute)), withForecast(func(f *explain.Forecast) { f.Observed = 40 })),
-			[]string{"a rise of inflight from 40 to 120 requests within the lead time of 5m", "12 replicas; from 4 no more than 6", "1 pod in 3m"},
+			[]string{"a rise of inflight from 40 to 120 requests within the lead time of 5m", "12 replicas; starting from 4, the HPA can ask for no more than 6", "1 pod in 3m"},
 		},
 		{
 			"as steep as it was within the day", explain.ScaleUpSlowerThanRise,
@@ -104,7 +104,7 @@ func TestWarnings(t *testing.T) {
 			"a scale-up that waits", explain.ScaleUpSlowerThanRise,
 			inputOf(4, 120, withBehavior(func(b *hpa.Behavior) { b.Up.Stabilization = 10 * time.Minute }), withForecast(healthy),
 				func(s *explain.Input) { s.Metrics[0].Forecast.Observed = 40 }),
-			[]string{"from 4 no more than 4", "held for 10m"},
+			[]string{"from 4, the HPA can ask for no more than 4", "held for 10m"},
 		},
 		{
 			"without a behavior it doubles every sync", explain.ScaleUpSlowerThanRise,
@@ -180,7 +180,7 @@ func TestWarnings(t *testing.T) {
 		{
 			"of a metric without a Forecast, what the replicas do not carry", explain.ScaleUpSlowerThanRise,
 			inputOf(4, 120, withBehavior(onePod(3*time.Minute)), func(s *explain.Input) { s.Lead = 5 * time.Minute }),
-			[]string{"a rise of inflight from 40 to 120 within the lead time of 5m, now, needs 12 replicas; from 4 no more than 6"},
+			[]string{"a rise of inflight from 40 to 120 within the lead time of 5m, now, needs 12 replicas; starting from 4, the HPA can ask for no more than 6"},
 		},
 		{"enough of them", explain.MaxReplicasCutForecast, inputOf(20, 200, withForecast(healthy)), nil},
 		{

@@ -118,7 +118,7 @@ func TestContradictions(t *testing.T) {
 		{"is a file", []string{"--prometheus-url", "http://p:9090", "--config-dir", "options_test.go"}},
 		{"/dev/zero", []string{"--scrape-config", "x.yaml", "--keda-address", ":1", "--keda-client-ca-file", "/dev/zero"}},
 		{"/dev/zero", []string{"--scrape-config", "x.yaml", "--tls-cert-file", "/dev/zero"}},
-		{"a folder of this machine", []string{"--scrape-config", "x.yaml", "--data-dir", "s3://bucket/x"}},
+		{"a folder on this machine", []string{"--scrape-config", "x.yaml", "--data-dir", "s3://bucket/x"}},
 	} {
 		o := serveParse(t, c.args...)
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -35,11 +35,11 @@ func TestParseShape(t *testing.T) {
 		"name=":                   `"name=": expected each of`,
 		"price=1,capacity=2":      "no name is given",
 		"name=a,price=free":       `"price=free": expected a number above 0; an example: name=h100,`,
-		"name=a,capacity=-2":      `"capacity=-2": want a number`,
-		"name=a,gpus=0":           `"gpus=0": want a number`,
-		"name=a,capacity=NaN":     `"capacity=NaN": want a number`,
-		"name=a,capacity=kk":      `"capacity=kk": want a number`,
-		"name=a,price=Inf":        `"price=Inf": want a number`,
+		"name=a,capacity=-2":      `"capacity=-2": expected a number`,
+		"name=a,gpus=0":           `"gpus=0": expected a number`,
+		"name=a,capacity=NaN":     `"capacity=NaN": expected a number`,
+		"name=a,capacity=kk":      `"capacity=kk": expected a number`,
+		"name=a,price=Inf":        `"price=Inf": expected a number`,
 		"name=a,price=1,price=2":  `"price=2": expected each of`,
 		"name=a,price=1,colour=b": `"colour=b": expected each of`,
 	})
@@ -66,7 +66,7 @@ func TestParseVariant(t *testing.T) {
 		"name=a,lead-time=5m,max=100001":     "a max up to 100000",
 		"name=a,lead-time=5m,max=1e9":        `"max=1e9": expected a whole number`,
 		"name=a,lead-time=5m,colour=red":     `"colour=red": expected each of`,
-		"name=a,lead-time=5m,price=-1":       `"price=-1": want a number`,
+		"name=a,lead-time=5m,price=-1":       `"price=-1": expected a number`,
 		"name=a,lead-time=5m,interruptions=": `"interruptions=": expected each of`,
 	})
 }
