@@ -242,7 +242,7 @@ func TestHistory(t *testing.T) {
 		},
 		{
 			name: "a short history", load: `requests{namespace="ai",pod="llama-1"} _x150 3x30`, signal: requests,
-			check: "History", level: Warning, words: []string{"less than", "retention"},
+			check: "History", level: Warning, words: []string{"one cycle of the demand", "retention"},
 		},
 		{
 			name: "gaps", load: `requests{namespace="ai",pod="llama-1"} 3x80 _x60 3x39`, signal: requests,

@@ -33,8 +33,8 @@ func TestExpose(t *testing.T) {
 		"{metric: ..}":                             "write the name of the HPA's metric",
 		"{metric: a, matchLabels: {_queue: x}}":    "spec.expose.matchLabels: Invalid value",
 		"{metric: a, matchLabels: {queue: a b}}":   "spec.expose.matchLabels: Invalid value",
-		"{metric: a, matchLabels: {model: llama}}": `"model": badHours, horizon, late, model, quantile, serve ask for another view of a Forecast: remove it`,
-		"{metric: a, matchLabels: {badHours: x}}":  `"badHours": badHours, horizon, late, model`,
+		"{metric: a, matchLabels: {model: llama}}": `"model": the labels badHours, horizon, late, model, quantile, serve request another view of a Forecast: remove this label`,
+		"{metric: a, matchLabels: {badHours: x}}":  `"badHours": the labels badHours, horizon, late, model`,
 		"{metric: /, matchLabels: {late: a b}}":    "; spec.expose.matchLabels: Invalid value",
 	} {
 		if got, _ := resolve("expose: " + expose); !strings.Contains(got.Invalid, problem) || got.Alias != nil {

@@ -69,7 +69,7 @@ func TestDefaults(t *testing.T) {
 		AutoscalerSource: "no autoscaler and no spec.scaling; autoscalers are not read without a cluster",
 		Uncalibrated: "badHours 1% is not calibrated, because Forewarm does not know what one replica sustains: let " +
 			"a HorizontalPodAutoscaler or a ScaledObject refer to this Forecast, or set spec.scaling.target; until " +
-			"then the 0.95 quantile of the window peak is served; autoscalers are not read without a cluster",
+			"then, Forewarm serves the 0.95 quantile of the window peak; autoscalers are not read without a cluster",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -51,7 +51,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		h     = "HorizontalPodAutoscaler/"
 		needs = "badHours 1% is not calibrated, because Forewarm does not know what one replica sustains: let a " +
 			"HorizontalPodAutoscaler or a ScaledObject refer to this Forecast, or set spec.scaling.target; until " +
-			"then the 0.95 quantile of the window peak is served"
+			"then, Forewarm serves the 0.95 quantile of the window peak"
 	)
 	many := make([]manifest.Reference, 9)
 	for i := range many {

@@ -97,7 +97,7 @@ func TestVariantsThatAreNotRead(t *testing.T) {
 	}
 	plain := object(t, header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n")
 	job := resolve(t, plain, manifest.ClusterState{Autoscalers: refs(selecting("llama", "llama", 64))})
-	if len(job.Autoscalers) > 0 || !strings.Contains(job.AutoscalerSource, "which the Forecast does not have") {
+	if len(job.Autoscalers) > 0 || !strings.Contains(job.AutoscalerSource, "but the Forecast has no such variant") {
 		t.Errorf("without variants: %s", job.AutoscalerSource)
 	}
 }
@@ -105,7 +105,7 @@ func TestVariantsThatAreNotRead(t *testing.T) {
 func TestInvalidVariants(t *testing.T) {
 	for change, want := range map[string]string{
 		`"1.1"`:            `spec.variants[0].price`,
-		"price: \"3\"\n":   "spec.variants[0].price: Required value: give a price for each variant and spec.price for targetRef, or none",
+		"price: \"3\"\n":   "spec.variants[0].price: Required value: set a price for each variant and spec.price for targetRef",
 		"name: spot":       `spec.variants[1].name: Duplicate value: "there"`,
 		"name: llama-spot": "is the same workload as in spec.targetRef: write the name of another workload",
 		"kind: Deployment,": "a preset finds the pods of only one kind of workload: write Deployment, or use a query " +
