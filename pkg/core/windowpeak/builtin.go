@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// priors are fitted to recorded demand: one file for each window that was studied, written by Prior.Write (`make prior`).
+// priors are fitted to recorded demand. Each file has the prior of one studied window. Prior.Write writes the files (`make prior`).
 //
 //go:embed priors/*.json
 var priors embed.FS
@@ -32,7 +32,7 @@ func BuiltinPrior(window time.Duration) (Prior, error) {
 	return best.prior(), nil
 }
 
-// priorFile is the content of a file.
+// priorFile is the content of a built-in prior's file.
 type priorFile struct {
 	// Window in seconds.
 	Window  float64       `json:"window"`
@@ -41,7 +41,7 @@ type priorFile struct {
 	Upper   priorGaussian `json:"upper"`
 }
 
-// priorGaussian is a Gaussian; of its precision the lower triangle is kept, line by line.
+// priorGaussian is a Gaussian. Precision has only the lower triangle of the precision matrix, row by row.
 type priorGaussian struct {
 	Mean      []float64 `json:"mean"`
 	Precision []float64 `json:"precision"`
