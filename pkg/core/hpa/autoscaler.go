@@ -76,7 +76,7 @@ type AutoscalerMetric struct {
 	PerPod bool
 	// Utilization is the target of a Resource metric in percent of what the pods request; 0 for others.
 	Utilization int32
-	// TargetText and CurrentText are the target and the value in the status in words, for a metric that reads single pods.
+	// TargetText and CurrentText describe the target and the value in the status, for a metric that reads single pods.
 	TargetText, CurrentText string
 	// Reading is the value in the status, in milli-units: over the replicas with an AverageValue target, else as it is; nil if unknown.
 	Reading *int64
