@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	// maxUnseenRise is how far a level may be exceeded without an observed rise, as a share of it.
+	// maxUnseenRise is how far above a level a demand is credible without an observed rise, as a share of the level.
 	maxUnseenRise = 0.9
-	// maxRise is the most that is added to a level for observed rises, as a share of it.
+	// maxRise is the maximum that is added to a level in total, as a share of the level.
 	maxRise = 1.5
-	// launchRatio is the ratio from which a rise is a launch and not growth: history had no scale for it.
+	// launchRatio is the ratio from which a rise counts as a launch and not as growth, because the history before it has no comparable
+	// scale.
 	launchRatio = 4.0
-	// lastingTime is how long in total a demand must have been at a level for that to be more than a burst; a minute
-	// counts by its minimum.
+	// lastingTime is how long in total a demand must have been at a level so that the level is more than a burst. Each minute counts with
+	// its minimum.
 	lastingTime = time.Hour
-	// riseOverRatio is the ratio of a rise's peak to the maximum of the last lead window at which the rise is over.
+	// riseOverRatio is the ratio of a rise's peak to the maximum of the last lead window above which the rise is over.
 	riseOverRatio = 1 + maxUnseenRise
 )
 
@@ -38,7 +39,7 @@ type Bound struct {
 	Left float64
 }
 
-// known reports whether there is a bound.
+// known reports whether the bound limits anything.
 func (b Bound) known() bool { return b.Growth != nil }
 
 // Limit returns the limit of a window, by its index.
@@ -77,7 +78,8 @@ func (l Limit) Raised(times, atLeast float64) Limit {
 	return l
 }
 
-// raised is a level of what is credible, with what is known beforehand.
+// raised returns a credible level, raised by what an event announces: to a multiple, or to at least a demand with the credible rise above
+// it.
 func raised(level, times, atLeast float64) float64 {
 	return math.Max(level*math.Max(times, 1), withRise(atLeast, 0))
 }
@@ -106,27 +108,27 @@ func (l Limit) String() string {
 	return fmt.Sprintf("the highest credible demand is %.6g", l.Base)
 }
 
-// withRise returns a level with the credible rise above it: nine tenths of the level and the largest observed rise, at
-// most one and a half times the level. A rise counts as a difference, which is meaningful at any level; as a ratio, a
-// rise from 3 to 1,450 would justify half a million.
+// withRise returns a level plus the credible rise above it. The credible rise is nine tenths of the level plus the largest observed rise,
+// at most one and a half times the level. Observed rises count as differences, which are meaningful at any level. As a ratio, a rise from 3
+// to 1,450 would justify half a million later.
 func withRise(level, growth float64) float64 {
 	return level + math.Min(maxUnseenRise*level+growth, maxRise*level)
 }
 
-// boundTracker computes Bounds from credible samples alone, each counted at the base at most.
+// boundTracker computes Bounds from credible samples. Each sample counts as at most the base.
 type boundTracker struct {
-	// recent is the maximum of the last lead window; last is the newest level, which persists over gaps.
+	// recent is the maximum of the last lead window. last is the newest level, which persists over gaps.
 	recent *series.TrailingMax
 	last   float64
-	// lows are the negated minima of the windows, growth the largest rises from them. growth is copied before it
-	// changes, because Bounds share it.
+	// lows are the negated minima of the windows, and growth are the largest rises from these minima. growth is copied before it changes,
+	// because Bounds share it.
 	lows   []*series.TrailingMax
 	growth []float64
-	// rises are the peaks of the two highest past rises, rise that of the present one.
+	// rises are the peaks of the two highest past rises. rise is the peak of the present rise.
 	rises [2]float64
 	rise  float64
-	// highestMinutes are the highest minutes of lastingTime, ascending. lowest is the minimum of the current minute,
-	// which has so many steps so far.
+	// highestMinutes are the minima of the highest minutes, as many as fill lastingTime, in ascending order. lowest is the minimum of the
+	// current minute, steps is its number of steps so far, and minute is the number of steps in a minute.
 	highestMinutes []float64
 	lowest         float64
 	steps          int
@@ -184,7 +186,7 @@ func (l *boundTracker) addToMinute(level float64) {
 	l.lowest, l.steps = math.Inf(1), 0
 }
 
-// high returns the highest level of the last lead window, or the newest level where all of it is a gap.
+// high returns the highest level of the last lead window, or the newest level if the window has only gaps.
 func (l *boundTracker) high() float64 {
 	if v := l.recent.Value(); !math.IsNaN(v) {
 		return v

@@ -30,7 +30,7 @@ func (s *Classifier) Step(r Reading) Sample {
 		masked = Dip
 	case r.Incomplete:
 		masked = Incomplete
-	case !(v >= 0) || math.IsInf(v, 0): // NaN is not.
+	case !(v >= 0) || math.IsInf(v, 0): // True for NaN.
 		masked = Missing
 	}
 	if masked != 0 {
