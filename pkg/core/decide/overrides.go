@@ -27,7 +27,7 @@ type Overrides struct {
 // ErrSelector is an invalid selector; the message lists what is valid.
 var ErrSelector = errors.New("selector")
 
-// overrideSetters read the value of one key.
+// overrideSetters contains, for each key, the function that parses its value.
 var overrideSetters = map[string]func(*Overrides, string) error{ //nolint:gochecknoglobals // A constant table.
 	"badHours": setBadHours,
 	"horizon":  setHorizon,
@@ -46,7 +46,7 @@ func ViewKeys() []string {
 	return slices.DeleteFunc(SelectorKeys(), func(key string) bool { return key == "variant" })
 }
 
-// maxProblems bounds the problems that one error lists.
+// maxProblems is the maximum number of problems that one error lists.
 const maxProblems = 5
 
 // ParseSelector reads the pairs of a selector. Its error wraps ErrSelector and lists the first problems with the valid keys or
@@ -56,7 +56,7 @@ func ParseSelector(pairs map[string]string) (Overrides, error) {
 		s        Overrides
 		problems []string
 	)
-	keys := make([]string, 0, 8) // On the stack: a request parses its selector.
+	keys := make([]string, 0, 8) // On the stack, because every request parses its selector.
 	for key := range pairs {
 		keys = append(keys, key)
 	}
@@ -87,7 +87,7 @@ func ParseSelector(pairs map[string]string) (Overrides, error) {
 	return s, nil
 }
 
-// goals are those of the mutually exclusive keys that are set.
+// goals returns the names of the mutually exclusive keys that are set.
 func (s Overrides) goals() []string {
 	var out []string
 	if s.Quantile != 0 {
@@ -147,7 +147,7 @@ func setBadHours(s *Overrides, value string) (err error) {
 	return err
 }
 
-// parseShare reads a share of the demand; 0 with an error.
+// parseShare parses a share of the demand. With an error, it returns 0.
 func parseShare(key, value string) (float64, error) {
 	share, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(share > 0 && share < 1) {
