@@ -101,8 +101,8 @@ func (c Config) credibleConfig(windows []int) demand.FilterConfig {
 func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 	out := windowpeak.Config{
 		Step: c.Step, Window: c.Window, Seasons: c.Seasons, Windows: c.horizons(), Level: c.Settings.Level(),
-		Models:    []string{},          // None, and not all.
-		SkipQuiet: c.Settings.BadHours, // Values of the other objectives stay as they were.
+		Models:    []string{},          // No models. nil would mean all models.
+		SkipQuiet: c.Settings.BadHours, // Other objectives do not postpone fits.
 	}
 	for _, name := range windowpeak.FittedModels() {
 		if c.selects(name) || c.names(name) {
