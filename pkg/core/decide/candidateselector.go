@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// CandidateScore is what a selector compares of one candidate.
+// CandidateScore contains what a selector compares for one candidate.
 type CandidateScore struct {
 	Name string
 	// Loss by the selector's criterion: lower is better. NaN while it is unknown.
@@ -98,7 +98,7 @@ const (
 // CandidateSelector selects a candidate: the first one, until another one's loss is lower for long enough. The zero value
 // selects the first.
 type CandidateSelector struct {
-	// Criterion is what Loss is in the scores.
+	// Criterion says what the Loss in the scores is.
 	Criterion criterion
 
 	selected int

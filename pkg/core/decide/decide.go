@@ -76,9 +76,8 @@ type Decision struct {
 	Pause      Pause
 }
 
-// Decide returns the value to serve at the newest input. The inputs ascend in time, one step apart; at least one is needed.
-// An objective serves median + k·spread and holds it for half the lead time (HoldSteps); a quantile reads the newest input
-// only.
+// Decide returns the value to serve at the newest input. The inputs ascend in time, one step apart; at least one is needed. An objective
+// serves median + k·spread and holds it for half the lead time (HoldSteps). A quantile reads only the newest input.
 //
 // Example: median 100, spread 20, k = 1.3 and 110 observed give 100 + 1.3·20 = 126, held for half the lead time.
 func Decide(settings Settings, k float64, inputs []Input) Decision {
@@ -119,7 +118,7 @@ func Fallback(settings Settings, rule Rule, forecast, observed float64, over tim
 	return d
 }
 
-// HoldSteps is how many inputs an objective reads: those of the last half lead time, the newest included.
+// HoldSteps returns the number of inputs that an objective reads: the inputs of the last half lead time, including the newest one.
 func HoldSteps(lead, step time.Duration) int {
 	return 1 + int(lead/(2*step))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Overrides are what the selector of one request sets in place of the Forecast's spec; zero fields keep the spec.
+// Overrides are the settings that the selector of one request sets instead of the Forecast's spec. Fields that are zero keep the spec.
 type Overrides struct {
 	Horizon  time.Duration
 	Quantile float64
@@ -41,7 +41,8 @@ var overrideSetters = map[string]func(*Overrides, string) error{ //nolint:gochec
 // SelectorKeys are the keys that ParseSelector knows, sorted.
 func SelectorKeys() []string { return slices.Sorted(maps.Keys(overrideSetters)) }
 
-// ViewKeys are the keys that request another view of the whole value. An alias cannot have them as labels. It has no variants.
+// ViewKeys returns the keys that request another view of the value. An alias cannot have these keys as labels. The key variant is not among
+// them.
 func ViewKeys() []string {
 	return slices.DeleteFunc(SelectorKeys(), func(key string) bool { return key == "variant" })
 }

@@ -26,12 +26,11 @@ const (
 
 // Bound is the most that the history up to a sample justifies. The zero Bound limits nothing.
 type Bound struct {
-	// Base is the highest credible level. MaxObserved is the most that an observed demand counts for: the base and the
-	// credible rise above it; infinite where the base is less than one replica sustains, because history then has no
-	// scale.
+	// Base is the highest credible level. MaxObserved is the maximum that an observed demand counts as: the base plus the credible rise
+	// above it. It is infinite if the base is less than one replica sustains, because the history then has no scale.
 	Base, MaxObserved float64
-	// Usual is the highest level that was reached more than once, or lasted an hour in total; 0 if there is none. Repeated is that
-	// or, if higher, the level of the last lead window.
+	// Usual is the highest level that was reached more than once, or lasted an hour in total; 0 if there is none. Repeated is Usual or, if
+	// it is higher, the level of the last lead window.
 	Usual, Repeated float64
 	// Growth is the largest credible rise within each of the windows; nil in the zero Bound.
 	Growth []float64
@@ -58,10 +57,9 @@ func (b Bound) Limit(window int) Limit {
 
 // Limit is the most that history justifies for one window. The zero Limit limits nothing.
 type Limit struct {
-	// Known is true where there is a limit.
+	// Known is true if there is a limit.
 	Known bool
-	// Forecast is the most that may be forecast, Observed the most that an observed demand counts for (see
-	// Bound.MaxObserved).
+	// Forecast is the maximum that may be forecast. Observed is the maximum that an observed demand counts as (see Bound.MaxObserved).
 	Forecast, Observed float64
 	// Base is the highest credible demand.
 	Base float64
@@ -69,7 +67,7 @@ type Limit struct {
 	Outage bool
 }
 
-// Raised is the limit of a demand that is known to be so many times as large, or at least so large.
+// Raised returns the limit of a demand that is known to be a multiple of the usual demand, or to be at least a given demand.
 func (l Limit) Raised(times, atLeast float64) Limit {
 	if l.Known && (times > 1 || atLeast > 0) {
 		l.Forecast = raised(l.Forecast, times, atLeast)
@@ -92,7 +90,7 @@ func (l Limit) CapForecast(v float64) (most float64, was bool) {
 	return v, false
 }
 
-// CapObserved returns what an observed demand counts for.
+// CapObserved returns what an observed demand counts as.
 func (l Limit) CapObserved(v float64) float64 {
 	if l.Known && v > l.Observed {
 		return l.Observed

@@ -14,12 +14,12 @@ type FilterConfig struct {
 	// Windows are the bounded windows, in steps, ascending; Lead is the index of the lead window.
 	Windows []int
 	Lead    int
-	// Replica is what one replica sustains, in the demand's unit; 0 where it is unknown.
+	// Replica is what one replica sustains, in the demand's unit; 0 if it is unknown.
 	Replica float64
 }
 
-// Corroboration returns how long a level must last to be credible, for a query that looks back over a range: one bad
-// scrape lasts that long in its result, and two steps or two minutes are added, whichever is longer.
+// Corroboration returns how long a level must last to be credible, for a query that looks back over a range. One bad scrape affects the
+// result for as long as the range. Corroboration adds two steps or two minutes, whichever is longer.
 func Corroboration(reach, step time.Duration) time.Duration {
 	return reach + max(2*step, 2*time.Minute)
 }
@@ -145,8 +145,8 @@ func (f *Filter) update() {
 // Waiting returns the readings that are held back because they are too high, the oldest first; they are valid until the next Step.
 func (f *Filter) Waiting() []Reading { return f.waiting }
 
-// Fallen returns the sudden lows that are held back after those that Waiting returns, and whether they have lasted long enough to be
-// served; they are valid until the next Step.
+// Fallen returns the sudden lows that are held back, which are newer than the readings that Waiting returns, and whether they have lasted
+// long enough to be served. They are valid until the next Step.
 func (f *Filter) Fallen() (lows []Reading, followed bool) { return f.falls.waiting, f.falls.follows() }
 
 // FallenTo is the level of the sudden lows, as a share of the demand before them.

@@ -83,7 +83,7 @@ type Span struct {
 
 // Reading is the input of one step. A Filter adds Suspect, Dip and Bound.
 type Reading struct {
-	// Demand as it was read, NaN where there is no sample.
+	// Demand as it was read; NaN if there is no sample.
 	Demand float64
 	// Suspect: the demand was far higher than its history justifies, and was not confirmed.
 	Suspect bool
@@ -106,10 +106,10 @@ type Reading struct {
 
 // Sample is the classified demand of a step.
 type Sample struct {
-	// Value is the demand or its lower bound; NaN where it is masked.
+	// Value is the demand or its lower bound; NaN if it is masked.
 	Value float64
-	// Observed is the mean of the newest values, for a rate; NaN for a gap. Censored: it and Value are lower bounds, as a saturated
-	// service hides part of its demand.
+	// Observed is the Value or, for a rate, the mean of the newest values; NaN for a gap. Censored: Observed and Value are lower bounds,
+	// because a saturated service hides part of its demand.
 	Observed float64
 	Censored bool
 	Cause    Cause

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Shape is what a series looks like where it does not look like a demand; empty otherwise.
+// Shape is what a series looks like if it does not look like a demand; empty otherwise.
 type Shape string
 
 const (
-	// Counter: for a day it has hardly ever fallen. A demand falls about as often as it rises.
+	// Counter: the series has rarely fallen for a day. A demand falls about as often as it rises.
 	Counter Shape = "Counter"
-	// Frozen: for an hour it has been the same number, while it changed all the time before.
+	// Frozen: the series has been the same number for an hour, although it changed all the time before.
 	Frozen Shape = "Frozen"
 )
 

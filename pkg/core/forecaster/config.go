@@ -37,8 +37,8 @@ type Config struct {
 	// Models that can be selected, by name (see windowpeak.CandidateNames); empty means the models that the settings need. The
 	// baselines and the regression are always included.
 	Models []string
-	// Named are candidates that requests select. These candidates, and those that Autoscalers select, are fitted in addition to the models
-	// that the settings need. They are used only if they are selected by name. If Models is set, only the Models are fitted.
+	// Named are candidates that requests select. These candidates, and the candidates that Autoscalers select, are fitted in addition to
+	// the models that the settings need. They are used only if they are selected by name. If Models is set, only the Models are fitted.
 	Named []string
 	// Settings are applied at every step.
 	Settings decide.Settings

@@ -406,8 +406,8 @@ func (f *Forecaster) PaidByPart(hours int) []float64 {
 	return f.distributor.ReplicaHours(hours)
 }
 
-// Windows are the quantiles over all calibrated windows: those of the selected candidate or, if it forecasts the lead window
-// only, of the best candidate that forecasts steps.
+// Windows returns the selected candidate's quantiles over all calibrated windows. If this candidate forecasts only the lead window, it
+// returns the quantiles of the best candidate that forecasts steps.
 func (f *Forecaster) Windows() []windowpeak.Window {
 	if f.peaks == nil {
 		return nil

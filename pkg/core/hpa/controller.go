@@ -12,17 +12,17 @@ type Reason string
 
 // The reasons of the three conditions.
 const (
-	// ValidMetricFound and the reasons below it are of the condition ScalingActive.
+	// ValidMetricFound and the reasons below it belong to the condition ScalingActive.
 	ValidMetricFound Reason = "ValidMetricFound"
 	ScalingDisabled  Reason = "ScalingDisabled"
-	FailedGetMetric  Reason = "FailedGetMetric" // the controller's own names the source: FailedGetExternalMetric
+	FailedGetMetric  Reason = "FailedGetMetric" // the controller inserts the source: FailedGetExternalMetric
 
-	// ReadyForNewScale and the reasons below it are of the condition AbleToScale.
+	// ReadyForNewScale and the reasons below it belong to the condition AbleToScale.
 	ReadyForNewScale    Reason = "ReadyForNewScale"
 	ScaleUpStabilized   Reason = "ScaleUpStabilized"
 	ScaleDownStabilized Reason = "ScaleDownStabilized"
 
-	// DesiredWithinRange and the reasons below it are of the condition ScalingLimited.
+	// DesiredWithinRange and the reasons below it belong to the condition ScalingLimited.
 	DesiredWithinRange Reason = "DesiredWithinRange"
 	TooFewReplicas     Reason = "TooFewReplicas"
 	TooManyReplicas    Reason = "TooManyReplicas"
@@ -59,8 +59,8 @@ func New(spec Spec) (*Controller, error) {
 	return &Controller{spec: &prepared{spec, least, most}, unchangedUntil: never}, nil
 }
 
-// RecordScaling records a scaling that happened before this controller started: the policies count it, and after a
-// scaling to zero the controller may scale up again. Scalings are recorded in the order of their times.
+// RecordScaling records a scaling that happened before this controller started. The policies count it. After a scaling to zero, the
+// controller may scale up again. Scalings are recorded in the order of their times.
 func (c *Controller) RecordScaling(at time.Time, from, to int32) {
 	c.remember(InstantOf(at), from, to)
 }
@@ -83,7 +83,7 @@ type SyncResult struct {
 	Err error
 }
 
-// Instant is a time in nanoseconds since 1970. It is faster than time.Time; simulations compare millions.
+// Instant is a time in nanoseconds since 1970. It is faster than time.Time, which matters because simulations compare millions of times.
 type Instant int64
 
 // InstantOf returns a time as an Instant.
@@ -116,8 +116,8 @@ func (c *Controller) Sync(at time.Time, o Observed) SyncResult {
 	return out
 }
 
-// SyncValue is Sync for an HPA with one metric of one value in milli-units. It ignores the observed readings and
-// returns the replicas alone; simulated autoscalers sync by the million.
+// SyncValue is Sync for an HPA with one metric of one value in milli-units. It ignores the observed readings and returns only the replicas.
+// It is faster than Sync, because simulations call it millions of times.
 func (c *Controller) SyncValue(now Instant, o *Observed, value int64) int32 {
 	if c.Repeats(now, o, value) {
 		return o.Replicas
@@ -136,8 +136,8 @@ func (c *Controller) SyncValue(now Instant, o *Observed, value int64) int32 {
 	return to
 }
 
-// Repeats reports whether every SyncValue up to a time, with the same observations, changes nothing because the one before proposed
-// the same and changed nothing. It records them.
+// Repeats reports whether every SyncValue until a time, with the same observations, changes nothing, because the previous one had the same
+// proposal and changed nothing. If so, Repeats records these syncs.
 func (c *Controller) Repeats(until Instant, o *Observed, value int64) bool {
 	if o.Replicas != c.unchanged || until > c.unchangedUntil {
 		return false
@@ -211,7 +211,7 @@ func (c *Controller) propose(o *Observed, out *SyncResult) bool {
 		case p.Err != nil:
 			failed = append(failed, fmt.Errorf("metric %s: %w", m.Name, p.Err))
 		case out.Proposed == 0 || p.Replicas > out.Proposed:
-			// As in the controller, a first proposal of 0 is replaced by any other, even by a smaller one.
+			// As in the controller, any later proposal replaces a first proposal of 0, even a smaller one.
 			out.Proposed, out.Metric = p.Replicas, i
 		}
 	}

@@ -28,7 +28,7 @@ type Observed struct {
 	Replicas int32
 	// Existing is status.replicas of the scale subresource: the replicas that exist, ready or not.
 	Existing int32
-	// Pods is the number of pods that the target's selector matches, Ready those that run and are ready. Only Value
+	// Pods is the number of pods that the target's selector matches. Ready is the number of these pods that run and are ready. Only Value
 	// targets use them.
 	Pods, Ready int32
 	// Readings, one for each metric of the Spec, in its order.
@@ -51,7 +51,7 @@ type Proposal struct {
 	Total int64
 	// Ratio of the metric to its target. Within the tolerance around 1 nothing changes.
 	Ratio float64
-	// WithinTolerance is true where the ratio is within the tolerance, so that Replicas are the existing ones.
+	// WithinTolerance is true if the ratio is within the tolerance, so that Replicas are the existing replicas.
 	WithinTolerance bool
 	Err             error
 }
@@ -150,7 +150,7 @@ func (s *Spec) tolerated() (least, most float64) {
 	return 1 - down, 1 + up
 }
 
-// Tolerances returns the tolerance of each direction: the behavior's, or else the cluster's.
+// Tolerances returns the tolerance of each direction: from the behavior, or else from the cluster.
 func (s *Spec) Tolerances() (up, down float64) {
 	up, down = s.Cluster.Tolerance, s.Cluster.Tolerance
 	if s.Behavior != nil && s.Behavior.Up.Tolerance != nil {

@@ -86,7 +86,7 @@ func (c *Controller) stableUntil(now Instant) Instant {
 	return until
 }
 
-// DownStabilization returns the scale-down window: the behavior's, or else the cluster's.
+// DownStabilization returns the scale-down window: from the behavior, or else from the cluster.
 func (s *Spec) DownStabilization() time.Duration {
 	if s.Behavior == nil || s.Behavior.Down.Stabilization < 0 {
 		return s.Cluster.DownscaleStabilization

@@ -37,8 +37,8 @@ func (p Estimates) Node() Estimate {
 	return node
 }
 
-// Estimates returns the estimates in use at a time. Like LeadTime, they change with notice and hysteresis, and depend
-// on the record and the time alone.
+// Estimates returns the estimates in use at a time. Like LeadTime, they change with notice and hysteresis, and depend only on the record
+// and the time.
 func (r *Record) Estimates(now time.Time) Estimates {
 	there := r.onExistingNodes()
 	return Estimates{

@@ -154,7 +154,7 @@ func (s Start) Validate() error {
 // Workload identifies the workload that a Forecast scales. It is comparable.
 type Workload struct {
 	Namespace string
-	// APIVersion is group/version, or the version alone for the core group: "apps/v1".
+	// APIVersion is group/version, or only the version for the core group: "apps/v1".
 	APIVersion string
 	// Kind is CamelCase: "Deployment".
 	Kind string

@@ -24,7 +24,7 @@ func NewMeans(stride, n int) Means {
 // Ends reports whether a step is the last of its mean.
 func (m *Means) Ends(index int64) bool { return index%int64(m.stride) == 0 }
 
-// Observe records the value of a step, whose index is one more than that of the step before; NaN for a gap.
+// Observe records the value of a step; NaN for a gap. The index is one more than the index of the step before.
 func (m *Means) Observe(index int64, now float64) {
 	m.last = index
 	if !math.IsNaN(now) {
@@ -37,7 +37,7 @@ func (m *Means) Observe(index int64, now float64) {
 	}
 }
 
-// Series has each mean at the time of its last step. It never changes, and the caller must not change it.
+// Series returns the means as a series, each at the time of its last step. The result never changes, and the caller must not change it.
 func (m *Means) Series(step time.Duration) forecast.Series {
 	stride := time.Duration(m.stride) * step
 	newest := time.Unix(0, (m.last-m.last%int64(m.stride))*int64(step)).UTC()

@@ -8,8 +8,8 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Newest is the newest sample of a history in double precision, where a Store holds single precision, and the faults of the samples
-// after it.
+// Newest is the newest sample of a history, and the faults of the samples after it. The sample has double precision, unlike the samples of
+// a Store.
 type Newest struct {
 	At    time.Time
 	Value float64

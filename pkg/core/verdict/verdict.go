@@ -149,8 +149,8 @@ type Verdict struct {
 
 	Word Word
 	// Saved is the share of the HPA's cost that Forewarm saves at equal reliability; negative if Forewarm costs more. Its 90 % interval
-	// goes from Low to High. The interval comes from leaving out each day in turn and, if start times vary, from other draws of the start
-	// times. Saved is NaN if there is no cost. The interval is unbounded for fewer than three days.
+	// goes from Low to High. To compute it, each day is left out in turn and, if start times vary, other draws of the start times are used.
+	// Saved is NaN if there is no cost. The interval is unbounded for fewer than three days.
 	Saved, Low, High float64
 	// Compared is what was compared.
 	Compared Comparison

@@ -131,7 +131,7 @@ func (q *quantiles) add(chunks float64) {
 // chunks rounds up to whole chunks.
 func chunks(x float64) int { return int(min(max(math.Ceil(x-grain), 0), unlimited)) }
 
-// largestReplica returns the whole chunks of the largest replica of any member.
+// largestReplica returns the number of chunks, rounded up, of the largest replica of any member.
 func (d *demand) largestReplica() int {
 	out := 0
 	for i := range d.members {

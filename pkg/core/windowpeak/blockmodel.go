@@ -19,16 +19,16 @@ type BlockModelConfig struct {
 	Model forecast.Model
 	// Step of the demand.
 	Step time.Duration
-	// Block is the model's step: a whole number of the demand's.
+	// Block is the model's step. It is a whole number of steps of the demand.
 	Block time.Duration
-	// Window ahead whose highest point is the forecast, at least a block.
+	// Window is the time ahead whose highest point is the forecast. It is at least a block long.
 	Window time.Duration
 	// History is the longest history that a fit uses.
 	History time.Duration
 	// Refit is how often the model is fitted; 0 means each time the history has grown fourfold (see growth).
 	Refit time.Duration
-	// SkipQuiet postpones a fit, by up to three days, while its history is much quieter than what came before it: a fit to a weekend
-	// does not know how fast the demand rises on a Monday.
+	// SkipQuiet postpones a fit, by up to three days, while its history is much quieter than the demand before that. The reason is that a
+	// fit to a weekend does not know how fast the demand rises on a Monday.
 	SkipQuiet bool
 	// MatureAfter is the history after which the regression reads the model, and an ARIMA keeps its order; 0 means three days.
 	MatureAfter time.Duration
@@ -137,7 +137,7 @@ func (m *BlockModel) block(window time.Duration) int {
 	return int((time.Duration(m.within)*m.config.Step + window - 1) / m.config.Block)
 }
 
-// maximaTo writes the highest point of each window, in steps and ascending, to dst: NaN before the first fit.
+// maximaTo writes the highest point of each window to dst; NaN before the first fit. The windows are in steps and ascend.
 func (m *BlockModel) maximaTo(dst []float64, windows []int) {
 	if m.fitted == nil {
 		fillNaN(dst[:len(windows)])
@@ -262,7 +262,7 @@ func (m *BlockModel) matureBlocks() int {
 	return int(cmp.Or(m.config.MatureAfter, matureSeasons*Day) / m.config.Block)
 }
 
-// fit fits the model to the newest history. A failed fit (too little history, no optimum) keeps the previous one.
+// fit fits the model to the newest history. If a fit fails, because there is too little history or no optimum, the previous fit stays.
 func (m *BlockModel) fit() {
 	model := m.config.Model
 	if found, ok := m.fitted.(*arima.Fitted); ok && m.seen > m.matureBlocks() {

@@ -16,7 +16,7 @@ import (
 //go:embed priors/*.json
 var priors embed.FS
 
-// BuiltinPrior is the built-in prior whose window is nearest, as a ratio.
+// BuiltinPrior returns the built-in prior for the nearest window, measured by the ratio of the two windows.
 func BuiltinPrior(window time.Duration) (Prior, error) {
 	studied, err := ReadPriors[priorFile](priors)
 	if err != nil {

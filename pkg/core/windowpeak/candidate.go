@@ -14,9 +14,9 @@ import (
 type Peak struct {
 	// Median, 0 or more.
 	Median float64
-	// Spread is the unit of deviations from the median, more than 0 if there is demand: of the regression the distance to its
-	// 95 % quantile, of other candidates twice the mean of the last hours' errors, where a forecast that was too high counts as
-	// none: of symmetric errors that is the mean absolute one.
+	// Spread is the unit of deviations from the median, more than 0 if there is demand. For the regression, it is the distance to its 95 %
+	// quantile. For other candidates, it is twice the mean error in the last hours. Forecasts that were too high count as errors of 0, so
+	// for symmetric errors, this is the mean absolute error.
 	Spread float64
 
 	// level is the mean demand of about the last day.
@@ -216,9 +216,9 @@ func (c *Candidate) Loss() float64 { return c.scores.loss.Value() }
 // Coverage is the share of actual peaks up to the quantile at the served level, with a half-life of a season. NaN until known.
 func (c *Candidate) Coverage() float64 { return c.scores.coverage.Value() }
 
-// Path is the forecast step by step: the points, and the quantiles at each level. The quantiles of the first step are
-// calibrated; from there they widen as the model's standard errors do. (The standard errors themselves are not used: one outage
-// in the history inflates them for good.) Empty if the candidate does not forecast steps, and until it is calibrated.
+// Path is the forecast step by step: the points, and the quantiles at each level. The quantiles of the first step are calibrated. After
+// that, they widen like the model's standard errors. The standard errors themselves are not used, because one outage in the history
+// inflates them permanently. The path is empty if the candidate does not forecast steps, and until it is calibrated.
 func (c *Candidate) Path(steps int, levels []float64) (points []float64, quantiles [][]float64) {
 	forecasts := c.Forecast(steps)
 	if len(forecasts.Point) == 0 || !c.scores.calibrated(0) {

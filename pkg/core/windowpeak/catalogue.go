@@ -36,7 +36,7 @@ func CandidateNames() []string {
 	return slices.Concat([]string{Regression}, baselines(), FittedModels())
 }
 
-// FittedModels are the names of the candidates that are fitted to the demand. Only those that are configured are included.
+// FittedModels are the names of the candidates that are fitted to the demand. Only the configured ones are included.
 func FittedModels() []string { return []string{SES, Holt, HoltWinters, ARIMA, Auto} }
 
 // baselines returns the names of the candidates that need no model. They are always included.

@@ -23,7 +23,7 @@ type Config struct {
 	Prior Prior
 	// Level is the quantile whose pinball loss is the score of the candidates; 0 means .95.
 	Level float64
-	// Tolerance is the relative rise that an autoscaler ignores: the regression's spread is at least half of it.
+	// Tolerance is the relative rise that an autoscaler ignores. The regression's spread is at least half of this share of the median.
 	Tolerance float64
 	// Windows to calibrate in addition to the lead window, in steps.
 	Windows []int
@@ -59,8 +59,8 @@ func (c Config) regressionInputs() []string {
 	return c.RegressionInputs
 }
 
-// DefaultRegressionInputs are the candidates that the regression reads by default: with them, one objective for all recorded
-// workloads costs less.
+// DefaultRegressionInputs returns the candidates that the regression reads by default. With them, one objective for all recorded workloads
+// costs less.
 func DefaultRegressionInputs() []string { return []string{ARIMA} }
 
 // steps returns d in steps, rounded up, at least one.
@@ -71,9 +71,9 @@ const (
 	minNow    = 0.05
 	minHour   = 0.1
 	minSpread = 0.1
-	// riseMost and fallMost bound the rise that a season may forecast.
+	// riseMost and fallMost bound the ratio of the demand that a season may forecast to the present demand.
 	riseMost, fallMost = 2.5, 0.8
-	// spreadPrior is the weight of the floor of the spread.
+	// spreadPrior is the weight of the prior toward which the spread is shrunk.
 	spreadPrior = 0.02
 	// maxUnprecedented limits how much of an unprecedented demand is remembered, so that a load test is not expected again tomorrow. A
 	// demand is limited to this multiple of the usual demand (demand.Bound.Usual). A peak is limited to this multiple of the peak a season

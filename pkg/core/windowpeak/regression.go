@@ -16,7 +16,7 @@ const (
 	// sampleEvery is the time between two rows, so that they differ. Rows are kept for rowMemory.
 	sampleEvery = 6 * time.Minute
 	rowMemory   = 7 * 24 * time.Hour
-	// priorRows is the weight of the prior in rows.
+	// priorRows is the weight of the prior, in rows.
 	priorRows = 167
 	minRows   = 60
 	// epsilon is the residual below which the loss is smoothed, as a share of the level. With a smaller one, the upper quantile jumps

@@ -18,8 +18,7 @@ const (
 	otherEvery = 3
 	// minScores is the number of scores that a calibrated quantile needs.
 	minScores = 40
-	// adaptRate is the step of the adaptive level for each score (Gibbs & Candès 2021 advise about 0.005 for independent
-	// scores).
+	// adaptRate is how far each score moves the adaptive level. Gibbs & Candès (2021) recommend about 0.005 for independent scores.
 	adaptRate = 0.02
 	// maxScore bounds one score. A window that began before a launch or a jump of the demand measures the jump, and not how accurate
 	// forecasts of the new demand are.
@@ -182,8 +181,8 @@ func indicator(is bool) float64 {
 	return 0
 }
 
-// Collector gathers rows of one workload to fit a prior to: features and the actual window peak, divided by the level of the
-// demand at that time.
+// Collector gathers the rows of one workload to which a prior is fitted. A row has the features and the actual window peak, divided by the
+// level of the demand at that time.
 type Collector struct {
 	// Rows gathered so far.
 	Rows quantreg.Rows
@@ -260,8 +259,8 @@ type Window struct {
 	Quantiles Quantiles
 }
 
-// QuantilesAtHorizon are the quantiles for a horizon between those of the windows, which ascend: linear in the square root of
-// the horizon, as the spread of a random walk grows. ok is false outside their range.
+// QuantilesAtHorizon returns the quantiles for a horizon between the horizons of the windows, which ascend. It interpolates linearly in the
+// square root of the horizon, because the spread of a random walk grows like that. ok is false outside the range of the horizons.
 func QuantilesAtHorizon(windows []Window, horizon time.Duration) (q Quantiles, ok bool) {
 	for i, w := range windows {
 		switch {

@@ -205,7 +205,7 @@ func (s *CandidateSet) scoringInterval() int {
 	return max(1, min(s.age, season)/scoreCount)
 }
 
-// Find is the index of a candidate by its name, −1 if there is none.
+// Find returns the index of the candidate with a name; −1 if there is none.
 func (s *CandidateSet) Find(name string) int {
 	return slices.IndexFunc(s.Candidates, func(c *Candidate) bool { return c.Name == name })
 }
@@ -213,6 +213,6 @@ func (s *CandidateSet) Find(name string) int {
 // LastSeasonPeak is the actual peak of the lead window a season ago; NaN if it is unknown.
 func (s *CandidateSet) LastSeasonPeak() float64 { return s.regression.features.lastSeason.peak() }
 
-// ActualPeak is the highest demand in the lead window that ends with the newest step, or a lower bound of it if the demand was
-// censored; NaN if it is unknown.
+// ActualPeak returns the highest demand in the lead window that ends with the newest step; NaN if it is unknown. It is a lower bound if the
+// demand was censored.
 func (s *CandidateSet) ActualPeak() float64 { return s.actual.maxima[s.LeadWindow] }
