@@ -34,7 +34,7 @@ const fallClasses = 20
 //	0 to 2 minutes    doubted: the low waits
 //	2 to 10 minutes   followed: it still waits, and the forecasts are multiplied by the share that is left (Forecaster.decideFallen);
 //	                  one that looks like an outage is not followed
-//	10 minutes        learnt: all lows pass
+//	10 minutes        learned: all lows pass
 //
 // If the demand recovers within these 10 minutes, the lows pass as dips, which count as gaps.
 //
@@ -76,7 +76,7 @@ func (f *falls) add(r *Reading) (decided []Reading, waits bool) {
 	f.step++
 	low := f.low(r)
 	switch {
-	case !(r.Demand >= 0) || math.IsInf(r.Demand, 0) || r.Incomplete && low: // NaN is not.
+	case !(r.Demand >= 0) || math.IsInf(r.Demand, 0) || r.Incomplete && low: // True for NaN.
 		return f.addGap(r)
 	case r.ScaledToZero:
 		decided = f.decide(true)

@@ -258,7 +258,7 @@ func (u *unitSearch) unprecedented(end int, change float64) bool {
 	slices.Sort(past)
 	least := past[int(usualShare*float64(len(past)-1))] + unprecedentedShare*math.Abs(change)
 	return !slices.ContainsFunc(u.logs[end-unitAfter:end], func(v float64) bool {
-		return !(direction*v >= least) // NaN is not.
+		return !(direction*v >= least) // True for NaN.
 	})
 }
 
@@ -274,7 +274,7 @@ func (u *unitSearch) locate(s forecast.Series, end int, factor float64) (change 
 	}
 	at, strays := splitOf(way)
 	from, to := at, at
-	for from > 0 && !(way[from-1] < mixedShare) { // NaN is not.
+	for from > 0 && !(way[from-1] < mixedShare) { // True for NaN.
 		from--
 	}
 	for to < len(way) && !(way[to] > 1-mixedShare) {
