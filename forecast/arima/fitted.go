@@ -37,7 +37,7 @@ func (f *Fitted) regressed(step int) float64 {
 	return f.order.constantAt(step) * f.constant
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150 in its own units or in deviations of
+// Update moves the origin one step forward. A value that is not finite, or beyond 1e150 in its own units or in deviations of
 // the series, counts as missing.
 func (f *Fitted) Update(y float64) {
 	scaled := (y - f.location) / f.scale

@@ -45,7 +45,7 @@ func newFitted(m Ridge, s forecast.Series, level profile, filled []float64) *Fit
 	return f
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing: the forecast
+// Update moves the origin one step forward. A value that is not finite, or beyond 1e150, counts as missing: the forecast
 // takes its place.
 func (f *Fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)

@@ -214,7 +214,7 @@ type seasonal struct {
 	cycles []cycle
 }
 
-// Update moves the origin one step on: the model takes what is left of the observation without the seasons, which stay as
+// Update moves the origin one step forward: the model takes what is left of the observation without the seasons, which stay as
 // they were fitted. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *seasonal) Update(y float64) {
 	for i := range f.cycles {
