@@ -93,7 +93,7 @@ func (n *numbers) parse(text string) (float64, error) {
 // withoutNegative is the command that makes gaps of negative values.
 func (n *numbers) withoutNegative() string {
 	if n.json {
-		return "with clamp_min(…, 0) in the query, or null in the file"
+		return "with … >= 0 in the query, or null in the file"
 	}
 	digits := "0-9.eE+"
 	if n.separator != ',' {
