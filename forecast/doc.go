@@ -1,8 +1,8 @@
 // Package forecast forecasts an evenly spaced series of demand: point forecasts and their uncertainty, step by step.
 //
-// A Model is unfitted: parameters and structure, no data. Fit returns a Fitted, which holds the state after the last
-// observation. A Fitted forecasts, and takes new observations one at a time in constant time. They are two types, so that
-// code that forecasts before fitting does not compile. The package's example shows both.
+// A Model is not fitted: it has parameters and a structure, but no data. Fit returns a Fitted, which has the state after the last
+// observation. A Fitted forecasts, and accepts new observations one at a time in constant time. They are two types, so that code that
+// forecasts before fitting does not compile. The package's example shows both.
 //
 // # Which model for what
 //
@@ -16,9 +16,9 @@
 //	demand that is never negative       forecast.NonNegative around any of them (ensemble.Auto does it itself)
 //	to fill gaps, to show the seasons   decompose.Interpolate, decompose.MSTL
 //
-// Package accuracy scores a forecast, package backtest scores a model by rolling origin, and package interval turns past
-// errors into quantiles. Package modeltest checks the promises of a Model for your own models.
+// Package accuracy scores a forecast, package backtest scores a model with a rolling origin, and package interval turns past errors into
+// quantiles. Package modeltest checks that your own models keep the contract of Model.
 //
-// The package and everything below it is pure: no clock, no I/O, no logging, no goroutine, no lock. A series carries its
+// This package and all packages below it are pure: they use no clock, no I/O, no logging, no goroutines and no locks. A series carries its
 // own time grid. A missing observation is NaN, never 0.
 package forecast

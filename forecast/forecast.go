@@ -9,29 +9,28 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Forecast is the forecast of the steps after an origin: Point[i] is the mean of the step at Start + i·Step, StdErr[i]
-// the standard error of its forecast error (innovations summed; parameter uncertainty is left out, as is usual).
+// Forecast is the forecast of the steps after an origin. Point[i] is the mean of the step at Start + i·Step, and StdErr[i] is the standard
+// error of its forecast. As usual, the standard error includes the sum of the innovations, but not the uncertainty of the parameters.
 type Forecast struct {
 	Start  time.Time
 	Step   time.Duration
 	Point  []float64
 	StdErr []float64
-	// Marginals are the distributions of the steps where they are not Gaussian: simulated, transformed or calibrated.
-	// Nil means Gaussian.
+	// Marginals are the distributions of the steps if they are not Gaussian, but simulated, transformed or calibrated. nil means Gaussian.
 	Marginals Marginals
 }
 
 // Marginals are the marginal distributions of a forecast's steps.
 type Marginals interface {
-	// Quantile is the p-quantile of step i (of the index in Point), 0 < p < 1. It does not decrease in p.
+	// Quantile returns the p-quantile of step i (its index in Point), 0 < p < 1. It does not decrease in p.
 	Quantile(i int, p float64) float64
 }
 
-// TimeAt is the time of step i.
+// TimeAt returns the time of step i.
 func (f Forecast) TimeAt(i int) time.Time { return f.Start.Add(time.Duration(i) * f.Step) }
 
-// Quantile is the p-quantile of every step, 0 < p < 1: that of the Marginals, or else of Gaussian errors. For quantiles
-// with the right coverage under any errors, calibrate with package interval.
+// Quantile returns the p-quantile of every step, 0 < p < 1. It uses the Marginals or, if they are nil, Gaussian errors. For quantiles with
+// the right coverage for any distribution of the errors, calibrate with package interval.
 func (f Forecast) Quantile(p float64) []float64 {
 	out := make([]float64, len(f.Point))
 	for i := range out {
@@ -40,7 +39,7 @@ func (f Forecast) Quantile(p float64) []float64 {
 	return out
 }
 
-// QuantileAt is the p-quantile of step i (of the index in Point).
+// QuantileAt returns the p-quantile of step i (its index in Point).
 func (f Forecast) QuantileAt(i int, p float64) float64 {
 	if f.Marginals != nil {
 		return f.Marginals.Quantile(i, p)
@@ -50,32 +49,32 @@ func (f Forecast) QuantileAt(i int, p float64) float64 {
 
 // The errors of Fit. They are wrapped with the numbers; test with errors.Is.
 var (
-	// ErrTooShort: fewer observations than the model needs. More history solves it.
+	// ErrTooShort: there are fewer observations than the model needs. More history solves the problem.
 	ErrTooShort = errors.New("too short")
-	// ErrParameter: a parameter of the model lies outside its domain. Only the caller can correct it.
+	// ErrParameter: a parameter of the model is outside its domain. Only the caller can correct it.
 	ErrParameter = errors.New("parameter out of range")
 	// ErrNotFinite: an observation is infinite. (NaN is a gap and is allowed.)
 	ErrNotFinite = errors.New("not finite")
-	// ErrNoConvergence: the optimiser found no finite optimum.
+	// ErrNoConvergence: the optimizer found no finite optimum.
 	ErrNoConvergence = errors.New("no convergence")
 )
 
 // Model is a forecasting method before it has seen data.
 type Model interface {
-	// Name is the method in the field's words, with its structure: "Holt-Winters(m=24)", "ARIMA(1,1,1)".
+	// Name returns the usual name of the method, with its structure: "Holt-Winters(m=24)", "ARIMA(1,1,1)".
 	Name() string
-	// Fit estimates parameters and state from the series. The series is not kept. Errors wrap this package's sentinels.
+	// Fit estimates parameters and state from the series. It does not keep the series. Its errors wrap the errors of this package.
 	Fit(Series) (Fitted, error)
 }
 
 // Fitted is a model that has seen a series up to its origin (the last observation). It is not safe for concurrent use.
 type Fitted interface {
-	// Update moves the origin one step forward with its observation; NaN means that it is missing. Constant time, no
-	// allocation; parameters stay as they were fitted.
+	// Update moves the origin one step forward and adds its observation; NaN means that it is missing. It takes constant time, does not
+	// allocate, and does not change the fitted parameters.
 	Update(y float64)
-	// PointsTo writes the point forecasts of steps 1 … len(dst) after the origin to dst. No allocation.
+	// PointsTo writes the point forecasts of steps 1 … len(dst) after the origin to dst. It does not allocate.
 	PointsTo(dst []float64)
-	// Forecast is the forecast of steps 1 … h after the origin, with standard errors.
+	// Forecast returns the forecast of steps 1 … h after the origin, with standard errors.
 	Forecast(h int) Forecast
 }
 
@@ -86,16 +85,16 @@ type Series struct {
 	Values []float64
 }
 
-// Len is the number of steps, gaps included.
+// Len returns the number of steps, including gaps.
 func (s Series) Len() int { return len(s.Values) }
 
-// TimeAt is the time of step i, which may lie beyond the end.
+// TimeAt returns the time of step i, which may be after the end.
 func (s Series) TimeAt(i int) time.Time { return s.Start.Add(time.Duration(i) * s.Step) }
 
-// End is the time of the step after the last one: where the next observation belongs.
+// End returns the time of the step after the last one, which is the time of the next observation.
 func (s Series) End() time.Time { return s.TimeAt(len(s.Values)) }
 
-// Slice is the part [i, j) on the same grid. It shares the values.
+// Slice returns the part [i, j) on the same grid. It shares the values.
 func (s Series) Slice(i, j int) Series {
 	return Series{Start: s.TimeAt(i), Step: s.Step, Values: s.Values[i:j:j]}
 }
@@ -111,8 +110,8 @@ func (s Series) Observed() int {
 	return n
 }
 
-// Check reports what makes the series unfit for any model: a step that is not positive (ErrParameter), an infinite
-// value (ErrNotFinite) or fewer than want observations (ErrTooShort).
+// Check returns an error if no model can use the series: because the step is not positive (ErrParameter), because a value is infinite
+// (ErrNotFinite), or because there are fewer than want observations (ErrTooShort).
 func (s Series) Check(want int) error {
 	if s.Step <= 0 {
 		return fmt.Errorf("series: step %v, expected more than 0: %w", s.Step, ErrParameter)

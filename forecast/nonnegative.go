@@ -12,7 +12,7 @@ type NonNegative struct {
 	Model Model
 }
 
-// Name is the name of the model.
+// Name returns the name of the model.
 func (m NonNegative) Name() string {
 	if m.Model == nil {
 		return "NonNegative without a model"
@@ -20,7 +20,7 @@ func (m NonNegative) Name() string {
 	return m.Model.Name()
 }
 
-// Fit is the Fit of the model.
+// Fit fits the model.
 func (m NonNegative) Fit(s Series) (Fitted, error) {
 	if m.Model == nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), ErrParameter)
@@ -33,14 +33,14 @@ func (m NonNegative) Fit(s Series) (Fitted, error) {
 	return &nonNegative{Fitted: fitted, signed: signed}, nil
 }
 
-// nonNegative is the fitted model; signed means that the series has been below 0.
+// nonNegative is the fitted model. signed is true if the series has had a negative value.
 type nonNegative struct {
 	Fitted
 	signed bool
 }
 
 func (f *nonNegative) Update(y float64) {
-	f.signed = f.signed || y < 0 && y >= -1e150 // Beyond that a value counts as missing.
+	f.signed = f.signed || y < 0 && y >= -1e150 // A value below that counts as missing.
 	f.Fitted.Update(y)
 }
 
@@ -63,15 +63,15 @@ func (f *nonNegative) Forecast(h int) Forecast {
 	return out
 }
 
-// raise replaces what is below 0 by 0.
+// raise replaces negative values with 0.
 func raise(values []float64) {
 	for i, v := range values {
 		values[i] = max(v, 0)
 	}
 }
 
-// raised are the quantiles of a forecast that are at least 0.
+// raised has the quantiles of a forecast, raised to at least 0.
 type raised struct{ of Forecast }
 
-// Quantile is at least 0.
+// Quantile returns the p-quantile of step i, at least 0.
 func (r raised) Quantile(i int, p float64) float64 { return max(r.of.QuantileAt(i, p), 0) }

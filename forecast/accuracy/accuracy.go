@@ -7,9 +7,9 @@
 //	Pinball, WQL       a quantile, and several, relative to the size of the series
 //	Winkler, Coverage  an interval: its width and misses, and the share of hits
 //
-// Every measure compares step by step and skips the steps where the observation or the forecast is missing (NaN).
-// Slices of different length are an error (forecast.ErrParameter), and so is a comparison of which nothing is left
-// (forecast.ErrTooShort): a score of nothing is not 0. Smaller is better for all but Coverage.
+// Every measure compares step by step and skips the steps where the observation or the forecast is missing (NaN). Slices of different
+// lengths are an error (forecast.ErrParameter). If no step is left to compare, this is an error, too (forecast.ErrTooShort), because the
+// score is then unknown and not 0. For all measures except Coverage, smaller is better.
 package accuracy
 
 import (
@@ -19,12 +19,12 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// MAE is the mean absolute error, in the units of the series. The median minimises it.
+// MAE is the mean absolute error, in the units of the series. The median minimizes it.
 func MAE(actual, point []float64) (float64, error) {
 	return mean("MAE", actual, point, func(y, f float64) float64 { return math.Abs(y - f) })
 }
 
-// RMSE is the root of the mean squared error, in the units of the series. The mean minimises it.
+// RMSE is the root of the mean squared error, in the units of the series. The mean minimizes it.
 func RMSE(actual, point []float64) (float64, error) {
 	largest := 0.0
 	for i, y := range actual {
@@ -35,7 +35,7 @@ func RMSE(actual, point []float64) (float64, error) {
 	if largest == 0 || math.IsInf(largest, 0) {
 		largest = 1
 	}
-	// Divided by the largest error, no square overflows or vanishes.
+	// Errors are divided by the largest one, so that no square overflows or underflows.
 	squares, err := mean("RMSE", actual, point, func(y, f float64) float64 {
 		e := (y - f) / largest
 		return e * e
@@ -43,8 +43,8 @@ func RMSE(actual, point []float64) (float64, error) {
 	return largest * math.Sqrt(squares), err
 }
 
-// MASE is the MAE over that of the seasonal naive method one step ahead on the training series, period 1 being the last
-// value (Hyndman & Koehler 2006). Below 1 the forecast beats what is free.
+// MASE is the MAE divided by the MAE of the seasonal naive method one step ahead on the training series (Hyndman & Koehler 2006). With a
+// period of 1, the naive method is the last value. Below 1, the forecast is better than the naive method.
 func MASE(actual, point, train []float64, period int) (float64, error) {
 	scale, err := naiveError(train, period)
 	if err != nil {
@@ -54,8 +54,8 @@ func MASE(actual, point, train []float64, period int) (float64, error) {
 	return value / scale, err
 }
 
-// SMAPE is the symmetric mean absolute percentage error 200·|y−f|/(|y|+|f|), from 0 to 200, as the M4 competition had
-// it (Makridakis 1993; Makridakis, Spiliotis & Assimakopoulos 2020). A step where both are 0 counts as 0.
+// SMAPE is the symmetric mean absolute percentage error 200·|y−f|/(|y|+|f|), from 0 to 200, as in the M4 competition (Makridakis 1993;
+// Makridakis, Spiliotis & Assimakopoulos 2020). A step at which both are 0 counts as 0.
 func SMAPE(actual, point []float64) (float64, error) {
 	return mean("sMAPE", actual, point, func(y, f float64) float64 {
 		if y == f {
@@ -65,8 +65,8 @@ func SMAPE(actual, point []float64) (float64, error) {
 	})
 }
 
-// Pinball is the mean quantile loss of forecasts of the p-quantile, 0 < p < 1 (Koenker & Bassett 1978): p per unit that
-// the observation lies above, 1−p per unit that it lies below. The p-quantile minimises it.
+// Pinball is the mean quantile loss of forecasts of the p-quantile, 0 < p < 1 (Koenker & Bassett 1978): p for each unit by which the
+// observation is above the forecast, and 1−p for each unit by which it is below. The p-quantile minimizes it.
 func Pinball(actual, quantile []float64, p float64) (float64, error) {
 	if !(p > 0 && p < 1) {
 		return 0, fmt.Errorf("pinball: p = %v, expected a value between 0 and 1: %w", p, forecast.ErrParameter)
@@ -74,8 +74,8 @@ func Pinball(actual, quantile []float64, p float64) (float64, error) {
 	return mean("pinball", actual, quantile, func(y, q float64) float64 { return math.Max(p*(y-q), (p-1)*(y-q)) })
 }
 
-// Winkler is the mean interval score of central intervals with coverage 1−alpha, 0 < alpha < 1 (Winkler 1972; Gneiting
-// & Raftery 2007): the width, and 2/alpha per unit that the observation lies outside.
+// Winkler is the mean interval score of central intervals with coverage 1−alpha, 0 < alpha < 1 (Winkler 1972; Gneiting & Raftery 2007): the
+// width, plus 2/alpha for each unit by which the observation is outside.
 func Winkler(actual, lower, upper []float64, alpha float64) (float64, error) {
 	if !(alpha > 0 && alpha < 1) {
 		return 0, fmt.Errorf("winkler: alpha = %v, expected a value between 0 and 1: %w", alpha, forecast.ErrParameter)
@@ -85,8 +85,8 @@ func Winkler(actual, lower, upper []float64, alpha float64) (float64, error) {
 	})
 }
 
-// Coverage is the share of observations that lie within their interval, bounds included. It is no score: a wide enough
-// interval covers everything. Read it together with Winkler.
+// Coverage is the share of observations that are within their interval, including its bounds. It is not a score, because a wide enough
+// interval covers everything. Use it together with Winkler.
 func Coverage(actual, lower, upper []float64) (float64, error) {
 	return meanInterval("coverage", actual, lower, upper, func(y, l, u float64) float64 {
 		if l <= y && y <= u {
@@ -96,12 +96,12 @@ func Coverage(actual, lower, upper []float64) (float64, error) {
 	})
 }
 
-// mean is the mean loss over the steps where both values are there.
+// mean returns the mean loss over the steps at which both values are known.
 func mean(name string, actual, point []float64, loss func(y, f float64) float64) (float64, error) {
 	return meanInterval(name, actual, point, point, func(y, f, _ float64) float64 { return loss(y, f) })
 }
 
-// meanInterval is the mean loss over the steps where all three values are there.
+// meanInterval returns the mean loss over the steps at which all three values are known.
 func meanInterval(name string, actual, lower, upper []float64, loss func(y, l, u float64) float64) (float64, error) {
 	if len(lower) != len(actual) || len(upper) != len(actual) {
 		return 0, fmt.Errorf("%s: %d observations with %d and %d forecasts, expected equal numbers: %w",
@@ -122,8 +122,8 @@ func meanInterval(name string, actual, lower, upper []float64, loss func(y, l, u
 	return average, nil
 }
 
-// naiveError is the MAE of the seasonal naive method one step ahead on the training series. A series that repeats itself
-// exactly gives no scale.
+// naiveError returns the MAE of the seasonal naive method one step ahead on the training series. It returns an error if the series repeats
+// exactly, because the MAE is then 0.
 func naiveError(train []float64, period int) (float64, error) {
 	if period < 1 {
 		return 0, fmt.Errorf("MASE: period %d, expected 1 or more: %w", period, forecast.ErrParameter)
@@ -142,9 +142,9 @@ func naiveError(train []float64, period int) (float64, error) {
 	return scale, nil
 }
 
-// WQL is the weighted quantile loss: twice the sum of the Pinball losses over the sum of |y|, averaged over the levels; a
-// row of quantiles for each. Relative to the size of what came, it compares series and sums up many: concatenate them
-// (Salinas, Flunkert, Gasthaus & Januschowski 2020; GIFT-Eval has levels of .1 to .9).
+// WQL is the weighted quantile loss: twice the sum of the Pinball losses divided by the sum of |y|, averaged over the levels (Salinas,
+// Flunkert, Gasthaus & Januschowski 2020; GIFT-Eval uses the levels .1 to .9). quantiles has a row for each level. The loss is relative to
+// the size of the observations, so it can compare series. To score several series, concatenate them.
 func WQL(actual []float64, quantiles [][]float64, levels []float64) (float64, error) {
 	if len(quantiles) != len(levels) || len(levels) == 0 {
 		return 0, fmt.Errorf("WQL: %d levels, %d rows: %w", len(levels), len(quantiles), forecast.ErrParameter)
@@ -167,13 +167,13 @@ func WQL(actual []float64, quantiles [][]float64, levels []float64) (float64, er
 	return sum / float64(len(levels)), nil
 }
 
-// Score is what the M4 competition ranked a method by: both means over all of its series.
+// Score has the measures by which the M4 competition ranked a method: the means of both over all series.
 type Score struct {
 	MASE, SMAPE float64
 }
 
-// OWA is the overall weighted average of the M4 competition: the mean of both measures, each over that of the Naive2
-// method (package naive) on the same series (Makridakis, Spiliotis & Assimakopoulos 2020). Below 1 beats Naive2.
+// OWA is the overall weighted average of the M4 competition: the mean of both measures, each divided by the measure of the Naive2 method
+// (package naive) on the same series (Makridakis, Spiliotis & Assimakopoulos 2020). Below 1, the method is better than Naive2.
 func OWA(method, naive2 Score) (float64, error) {
 	if !(naive2.MASE > 0 && naive2.SMAPE > 0) {
 		return 0, fmt.Errorf("OWA: Naive2 has MASE %v and sMAPE %v, expected both to be above 0: %w",

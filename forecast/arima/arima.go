@@ -9,29 +9,28 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// ARIMA is a seasonal autoregressive integrated moving average of given order.
+// ARIMA is a seasonal autoregressive integrated moving average with a given order.
 type ARIMA struct {
 	// P, D and Q are the numbers of autoregressive terms, of differences (at most 2) and of moving-average terms.
 	P, D, Q int
-	// Seasonal are those that act a season apart; the zero value is none.
+	// Seasonal are the terms and differences that act a season apart; the zero value means none.
 	Seasonal Seasonal
-	// Constant gives the differenced series a mean: a level to which the series returns where nothing is differenced, a
-	// drift with one difference of either kind. Demand that never falls to a mean of 0 by itself wants it where nothing
-	// is differenced.
+	// Constant gives the differenced series a mean. Without differences, this is a level to which the series returns. With one difference
+	// of either kind, it is a drift. Demand without differences needs a Constant, because it does not return to a mean of 0.
 	Constant bool
-	// Fixed are the coefficients to use; nil estimates them. The variance is estimated in any case.
+	// Fixed are the coefficients to use; nil estimates them. The variance is always estimated.
 	Fixed *Coefficients
 }
 
-// Name is the model with its order: "ARIMA(1,1,1)(0,1,1)[24]".
+// Name returns the name of the model with its order: "ARIMA(1,1,1)(0,1,1)[24]".
 func (a ARIMA) Name() string { return a.order().String() }
 
 func (a ARIMA) order() Order {
 	return Order{P: a.P, D: a.D, Q: a.Q, Seasonal: a.Seasonal, Constant: a.Constant}.canonical()
 }
 
-// Fit estimates the coefficients by exact maximum likelihood. It wants one observation more than there are values that
-// the differences use up (d + mD) and coefficients.
+// Fit estimates the coefficients by exact maximum likelihood. It needs more observations than the differences use up (d + mD) plus the
+// number of coefficients.
 func (a ARIMA) Fit(s forecast.Series) (forecast.Fitted, error) {
 	fitted, err := a.Estimate(s)
 	if err != nil {
@@ -67,17 +66,18 @@ func (a ARIMA) Estimate(s forecast.Series) (*Fitted, error) {
 }
 
 const (
-	// screenDecrease and screenIterations end a search that is to rank a model or to find a start.
+	// screenDecrease and screenIterations end a search that ranks a model or finds a starting point.
 	screenDecrease   = 1e-5
 	screenIterations = 12
-	// exactDecrease ends the search for the likelihood, which a thousand observations then know to 5e-7;
-	// contestDecrease does while orders are compared, to 5e-4.
+	// exactDecrease ends the search for the maximum likelihood. With a thousand observations, the log-likelihood is then accurate to 5e-7.
+	// contestDecrease ends the search while orders are compared, with an accuracy of 5e-4.
 	exactDecrease   = 1e-9
 	contestDecrease = 1e-6
 	exactIterations = 60
 )
 
-// approach is where conditional least squares lead from the best of the guess, its autoregressive half and white noise.
+// approach returns the point at which a search by conditional least squares ends. The search starts from the best of the guess, its
+// autoregressive half and white noise.
 func (e *evaluator) approach(guess []float64) []float64 {
 	half := slices.Clone(guess)
 	clear(half[e.order.P+e.order.Seasonal.P:])
@@ -98,7 +98,7 @@ func (e *evaluator) approach(guess []float64) []float64 {
 	}).X
 }
 
-// descend searches for the least residuals of a likelihood from x.
+// descend searches from x for the point with the smallest residuals of a likelihood.
 func (e *evaluator) descend(likelihood func() outcome, x []float64, search numeric.LeastSquares) numeric.Result {
 	if len(x) == 0 {
 		return numeric.Result{X: x}
@@ -106,7 +106,7 @@ func (e *evaluator) descend(likelihood func() outcome, x []float64, search numer
 	return search.Minimise(e.residuals(likelihood), x, len(e.white[0]))
 }
 
-// fit climbs the likelihood from a start and keeps what a forecast needs.
+// fit maximizes the likelihood from a starting point, and keeps what a forecast needs.
 func (e *evaluator) fit(s forecast.Series, start []float64) (*Fitted, error) {
 	x, err := e.climb(start, exactDecrease)
 	if err != nil {
@@ -115,8 +115,8 @@ func (e *evaluator) fit(s forecast.Series, start []float64) (*Fitted, error) {
 	return e.settle(s, e.polish(x))
 }
 
-// climb climbs the likelihood from a start, or from white noise where that is better, by least squares: fast where the
-// likelihood is near quadratic. It ends when a step gains less than the share decrease of the sum of squares.
+// climb increases the likelihood by least squares, from a starting point or, if that is better, from white noise. This is fast if the
+// likelihood is almost quadratic. It ends when a step reduces the sum of squares by less than the share decrease.
 func (e *evaluator) climb(start []float64, decrease float64) ([]float64, error) {
 	if !e.searchable() {
 		return start, nil
@@ -133,7 +133,7 @@ func (e *evaluator) climb(start []float64, decrease float64) ([]float64, error) 
 	return e.descend(e.exact, best, numeric.LeastSquares{Decrease: decrease, Iterations: exactIterations}).X, nil
 }
 
-// polish ends a climb by a general search, which stops at once where the climb has arrived.
+// polish completes a climb with a general search, which ends immediately if the climb has reached the maximum.
 func (e *evaluator) polish(x []float64) []float64 {
 	if len(x) == 0 || !e.searchable() {
 		return x
@@ -141,14 +141,14 @@ func (e *evaluator) polish(x []float64) []float64 {
 	return numeric.QuasiNewton{Gradient: 1e-5, Decrease: 1e-10, Iterations: 100}.Minimise(e.objective, x).X
 }
 
-// settle keeps what a forecast needs from the point where a search ended.
+// settle keeps what a forecast needs, at the point at which a search ended.
 func (e *evaluator) settle(s forecast.Series, x []float64) (*Fitted, error) {
 	e.widen()
 	o := e.exactAt(x)
 	return e.finish(s, o, e.regression.constant(e.distance))
 }
 
-// fitFixed takes the coefficients as they are given and estimates the variance.
+// fitFixed uses the given coefficients and estimates the variance.
 func (e *evaluator) fitFixed(s forecast.Series, c Coefficients) (*Fitted, error) {
 	if !e.setCoefficients(c) {
 		return nil, fmt.Errorf("%s: the fixed AR coefficients %v and %v are explosive, or too near to a unit root: %w",
@@ -165,7 +165,7 @@ func (e *evaluator) fitFixed(s forecast.Series, c Coefficients) (*Fitted, error)
 	return e.finish(s, o, constant)
 }
 
-// fitFlat is the fit to a series whose differences are all alike: they go on, without an error.
+// fitFlat returns the fit to a series whose differences are all equal. The forecast continues them, without an error.
 func (e *evaluator) fitFlat(s forecast.Series) (*Fitted, error) {
 	e.at(e.partials)
 	return e.finish(s, outcome{n: e.used}, e.regression.constant(e.distance))

@@ -12,31 +12,30 @@ import (
 )
 
 const (
-	// finalists is how many of the screened orders are compared by exact likelihood.
+	// finalists is the number of screened orders that are compared by exact likelihood.
 	finalists = 5
-	// overtime is how many are, where each of the finalists has a root on the circle.
+	// overtime is the number of orders that are compared if each of the finalists has a root on the unit circle.
 	overtime = 10
-	// screened is how many of the newest values orders are screened on, and for a long season how many seasons of them:
-	// enough to tell them apart.
+	// screened is the number of newest values that are used to screen orders or, for a long season, the number of seasons. They are enough
+	// to rank the orders.
 	screened, screenedSeasons = 4000, 6
-	// margin is how far from the unit circle the roots of a chosen model must lie (Hyndman & Khandakar 2008), those of
-	// its seasonal part on their own scale of whole seasons.
+	// margin is how far from the unit circle the roots of a chosen model must be (Hyndman & Khandakar 2008). The roots of the seasonal part
+	// are measured on their own scale, in whole seasons.
 	margin = 1.01
 )
 
-// Auto is an ARIMA whose order is chosen when it is fitted.
+// Auto is an ARIMA whose order Fit chooses.
 type Auto struct {
-	// MaxP and MaxQ bound the autoregressive and moving-average terms that are tried. 0 means 3.
+	// MaxP and MaxQ bound the numbers of autoregressive and moving-average terms. 0 means 3.
 	MaxP, MaxQ int
-	// MaxD bounds the differences, at most 2. 0 means 2; fewer than 0 means none.
+	// MaxD bounds the number of differences, at most 2. 0 means 2; a negative number means none.
 	MaxD int
-	// Period is the season's length in steps; 0 means none. A series of fewer than two seasons and a half is fitted
-	// without.
+	// Period is the season's length in steps; 0 means none. A series of fewer than two and a half seasons is fitted without a season.
 	Period int
-	// MaxSeasonalP and MaxSeasonalQ bound the seasonal terms. 0 means 2.
+	// MaxSeasonalP and MaxSeasonalQ bound the numbers of seasonal terms. 0 means 2.
 	MaxSeasonalP, MaxSeasonalQ int
-	// KeepMean keeps the mean of a positive series where nothing is differenced. Without it the information criterion may
-	// drop the mean if there are few observations or one of them is far from all others, and the forecast returns to 0.
+	// KeepMean keeps the mean of a positive series without differences. Otherwise, the information criterion may drop the mean if there are
+	// few observations, or if one of them is far from all others. The forecast then returns to 0.
 	KeepMean bool
 }
 
@@ -48,7 +47,7 @@ func (a Auto) Name() string {
 	return "Auto-ARIMA"
 }
 
-// Fit chooses the order and estimates its coefficients. It wants three observations.
+// Fit chooses the order and estimates its coefficients. It needs three observations.
 func (a Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 	fitted, err := a.Estimate(s)
 	if err != nil {
@@ -85,7 +84,7 @@ func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	}
 }
 
-// filled puts the defaults in place.
+// filled returns the configuration with the defaults.
 func (a Auto) filled() (Auto, error) {
 	if a.MaxP < 0 || a.MaxP > maxLag || a.MaxQ < 0 || a.MaxQ > maxLag || a.MaxD > maxDifference {
 		return a, fmt.Errorf("auto-ARIMA: p to %d, q to %d, d to %d; expected p and q from 0 to %d, and d up to %d: %w",
@@ -111,8 +110,8 @@ func (a Auto) filled() (Auto, error) {
 	return a, nil
 }
 
-// differences chooses those of both kinds: a seasonal one where the season is strong, then as many others as leave what
-// KPSS takes for stationary around a level.
+// differences chooses the numbers of differences of both kinds: a seasonal difference if the season is strong, and then as many other
+// differences as needed until the KPSS test accepts the series as stationary around a level.
 func (a Auto) differences(s forecast.Series) (d, seasonal int) {
 	values := s.Values
 	if a.Period > 0 {
@@ -125,8 +124,8 @@ func (a Auto) differences(s forecast.Series) (d, seasonal int) {
 	return differencesOf(values, a.MaxD), seasonal
 }
 
-// choose compares the best of the screened orders by exact likelihood and fits the winner, or the next where that
-// fails. Orders with a root on the circle stand behind all others, as the screening ranked them.
+// choose compares the best screened orders by exact likelihood and fits the winner, or the next one if that fails. Orders with a root on
+// the unit circle come after all others, in the order of the screening.
 func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 	failure := fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
 	var inside, others []*finalist
@@ -155,7 +154,7 @@ func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 	return nil, fmt.Errorf("auto-ARIMA: %w", failure)
 }
 
-// contest is how many candidates are compared: fewer where a pass is long.
+// contest returns the number of candidates that are compared. It is smaller if a pass takes long.
 func contest(s forecast.Series, order Order) int {
 	if s.Len()*order.Seasonal.Period > affordable {
 		return 2
@@ -163,14 +162,14 @@ func contest(s forecast.Series, order Order) int {
 	return finalists
 }
 
-// finalist is a candidate with the point where the exact likelihood led, and its criterion there.
+// finalist is a candidate with the point at which the search by exact likelihood ended, and its criterion at this point.
 type finalist struct {
 	*evaluator
 	x         []float64
 	criterion float64
 }
 
-// compete climbs the exact likelihood of the candidate from where the screening left it.
+// compete increases the exact likelihood of the candidate, from the point at which the screening ended.
 func (c candidate) compete(s forecast.Series) (*finalist, error) {
 	pr, err := prepare(s, c.order)
 	if err != nil {
@@ -190,7 +189,7 @@ func (c candidate) compete(s forecast.Series) (*finalist, error) {
 	return f, nil
 }
 
-// fit is the fit of a finalist.
+// fit returns the fit of a finalist.
 func (f *finalist) fit(s forecast.Series) (*Fitted, error) {
 	if f.flat {
 		return f.fitFlat(s)
@@ -198,7 +197,7 @@ func (f *finalist) fit(s forecast.Series) (*Fitted, error) {
 	return f.evaluator.fit(s, f.x)
 }
 
-// inside reports whether all roots of the four polynomials lie outside the circle of the radius.
+// inside reports whether all roots of the four polynomials are outside the circle with the radius.
 func (p *process) inside(radius float64) bool {
 	c := p.factors
 	for _, ar := range [][]float64{c.AR, c.SAR} {

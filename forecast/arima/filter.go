@@ -8,37 +8,37 @@ import (
 )
 
 const (
-	// most is how many unknowns a filter keeps apart, where its state has more elements than that; fewest is how many
-	// it does where a search makes many passes.
+	// most is the number of unknowns that a filter keeps separate, if its state has more elements than that. fewest is this number while a
+	// search makes many passes.
 	most, fewest = 48, 4
-	// forgotten is the effect on the state, in deviations of an innovation, below which an unknown is dropped. Its
-	// square is what a variance would have shown of it.
+	// forgotten is the effect on the state, in deviations of an innovation, below which an unknown is dropped. The square of the effect is
+	// its contribution to a variance.
 	forgotten = 1e-9
-	// wide is the deviation, in those of an innovation, of a value with which the differences start and of which
-	// nothing is known; diffuse is the variance from which on an observation does nothing but make such a value known.
+	// wide is the deviation of an unknown initial value of the differences, in deviations of an innovation. diffuse is the variance from
+	// which on an observation only determines such a value.
 	wide    = 1e7
 	diffuse = 1e11
 )
 
 // filter is the Kalman filter of a process (Harvey 1989, ch. 3) on a series with gaps, one step at a time.
 //
-// Its covariance is that of a series without gaps, of which the gain takes care, plus what is unknown: for each missing
-// value a column with the effect of that value's innovation on the state. A gap adds a column, an observation shrinks
-// all of them, and where none is left the filter is that of a series without gaps. So a gap costs a multiple of the
-// state's size and not of its square, and nothing is subtracted that could turn a variance negative.
+// Its covariance is the covariance for a series without gaps, which the gain represents, plus the unknowns: for each missing value, a
+// column with the effect of the value's innovation on the state. A gap adds a column, and an observation shrinks all columns. When no
+// column is left, the filter is the same as for a series without gaps. So the cost of a gap is proportional to the size of the state and
+// not to its square, and no subtraction can make a variance negative.
 type filter struct {
 	gain
-	// means are the states of the series that are filtered side by side, each at the coming step.
+	// means are the states of the series that are filtered in parallel, each at the next step.
 	means [][]float64
-	// columns[:active] are the unknowns; the others are room.
+	// columns[:active] are the unknowns. The other columns are unused memory.
 	columns [][]float64
 	active  int
-	// responses are the columns' shares in the coming observation; moved is room for a state.
+	// responses are the contributions of the columns to the next observation. moved is scratch memory for a state.
 	responses, moved []float64
 }
 
-// newFilter makes a filter for a number of series that keeps a number of unknowns apart; no more are of use than the
-// state has elements.
+// newFilter returns a filter for a number of series that keeps a number of unknowns separate. More unknowns than the state has elements are
+// not useful.
 func newFilter(p *process, series, unknowns int) *filter {
 	capacity := min(p.size, unknowns) + 1
 	f := &filter{
@@ -54,7 +54,7 @@ func newFilter(p *process, series, unknowns int) *filter {
 	return f
 }
 
-// start puts the filter behind the values with which the differences start; those of starts are the series'. missing
+// start moves the filter to the step after the initial values of the differences. starts are the initial values of each series, and missing
 // reports which of them are unknown.
 func (f *filter) start(starts [][]float64, missing func(t int) bool) {
 	f.gain.begin()
@@ -73,7 +73,7 @@ func (f *filter) start(starts [][]float64, missing func(t int) bool) {
 	}
 }
 
-// add is one more column, all 0.
+// add adds and returns a column of zeros.
 func (f *filter) add() []float64 {
 	if f.active == len(f.columns) {
 		f.fold()
@@ -83,8 +83,8 @@ func (f *filter) add() []float64 {
 	return f.columns[f.active-1]
 }
 
-// take moves the filter over a step that was observed. It writes how far the values lay from what was expected of them
-// and returns the variance of that.
+// take moves the filter over a step that was observed. It writes the differences between the values and their forecasts, and returns the
+// variance of these differences.
 func (f *filter) take(values, surprises []float64) (variance float64) {
 	unknown := 0.0
 	for j, column := range f.columns[:f.active] {
@@ -105,7 +105,7 @@ func (f *filter) take(values, surprises []float64) (variance float64) {
 	return total
 }
 
-// observe moves a state over a step with the value y, which surprised it.
+// observe moves a state over a step with the value y, which differs from its forecast by surprise.
 func (f *filter) observe(state []float64, y, surprise float64) {
 	if !f.steady {
 		f.move(state, state[0], y)
@@ -118,7 +118,7 @@ func (f *filter) observe(state []float64, y, surprise float64) {
 	}
 }
 
-// learn brings into the means what the surprises say about the unknowns, and takes as much out of the columns.
+// learn updates the means with what the surprises say about the unknowns, and shrinks the columns accordingly.
 func (f *filter) learn(surprises []float64, unknown, total float64) {
 	clear(f.moved)
 	for j, column := range f.columns[:f.active] {
@@ -133,7 +133,7 @@ func (f *filter) learn(surprises []float64, unknown, total float64) {
 	}
 }
 
-// forget drops the columns of which nothing is left.
+// forget drops the columns that have become negligible.
 func (f *filter) forget() {
 	for j := f.active - 1; j >= 0; j-- {
 		if square(f.columns[j]) < forgotten*forgotten {
@@ -157,8 +157,8 @@ func (f *filter) miss() {
 	f.advance()
 }
 
-// fold makes room for a column. Where there are more columns than elements of the state, rotations empty the last one.
-// Else the unknown of the least effect is taken for known.
+// fold frees a column. If there are more columns than elements of the state, rotations set the last column to 0. Otherwise, the unknown
+// with the smallest effect is treated as known.
 func (f *filter) fold() {
 	f.active--
 	last := f.active
@@ -179,7 +179,7 @@ func (f *filter) fold() {
 	}
 }
 
-// turn rotates two columns so that element i of the second vanishes (Givens 1958).
+// turn rotates two columns so that element i of the second one becomes 0 (Givens 1958).
 func turn(a, b []float64, i int) {
 	if b[i] == 0 {
 		return
@@ -193,27 +193,26 @@ func turn(a, b []float64, i int) {
 }
 
 const (
-	// converged is how near to that of an innovation the variance of the coming value must be for the gain to be frozen.
+	// converged is how close the variance of the next value must be to the variance of an innovation, so that the gain is frozen.
 	converged = 1e-9
-	// rounding is the share of the first variance that the last digits of the recursion can add to later ones.
+	// rounding is the share of the first variance that rounding errors of the recursion can add to later variances.
 	rounding = 4e-16
 )
 
-// gain is the gain of the Kalman filter of an ARMA that is observed at every step, from a start at which nothing is known.
+// gain is the gain of the Kalman filter of an ARMA that is observed at every step. At the start, nothing is known.
 //
-// The covariance of the state itself is never formed. As the start is stationary, the covariances of two steps differ by
-// a matrix of rank one (Morf, Sidhu & Kailath 1974; Pearlman 1980 for ARMA), and what is left is a rotation of two vectors
-// a step, at a cost of r where the covariance's own recursion costs r². With l the coming element of the second vector,
-// ρ = l/F is the partial autocorrelation of w at that lag, F(1 − ρ²) the next variance: nothing is subtracted that could
-// cancel.
+// The covariance of the state itself is never formed. Because the start is stationary, the covariances of two successive steps differ by a
+// matrix of rank one (Morf, Sidhu & Kailath 1974; Pearlman 1980 for ARMA). So each step is only a rotation of two vectors, which costs r,
+// while the recursion of the covariance costs r². If l is the next element of the second vector and F is the variance, ρ = l/F is the
+// partial autocorrelation of w at that lag, and F(1 − ρ²) is the next variance. No subtraction can cancel digits.
 //
-// The variances fall towards 1. Where one has arrived there, all later ones have, and the gain is that of the innovations
+// The variances decrease toward 1. Once a variance has reached 1, all later ones are 1, too, and the gain is the gain of the innovations
 // form, (φ + θ).
 type gain struct {
 	*process
-	// with are the covariances of the next state with the present surprise; next is the change that is to come.
+	// with are the covariances of the next state with the present surprise. next is the next change of these covariances.
 	with, next []float64
-	// variance is that of the coming w given all before it.
+	// variance is the variance of the next w, given all values before it.
 	variance float64
 	// enough is the variance at which the gain is frozen.
 	enough float64
@@ -225,7 +224,7 @@ func newGain(p *process) gain {
 	return gain{process: p, with: make([]float64, p.reach), next: make([]float64, p.reach)}
 }
 
-// begin puts the gain at the first step.
+// begin sets the gain to the first step.
 func (g *gain) begin() {
 	g.variance = g.gainAtStart(g.with)
 	copy(g.next, g.with)
@@ -234,7 +233,7 @@ func (g *gain) begin() {
 	g.settle()
 }
 
-// freeze puts the gain where it ends after many steps.
+// freeze sets the gain to its limit after many steps.
 func (g *gain) freeze() {
 	clear(g.with)
 	for i, lag := range g.ar.lags {
@@ -246,14 +245,14 @@ func (g *gain) freeze() {
 	g.variance, g.steady = 1, true
 }
 
-// settle freezes the gain where it has arrived. An autoregression has when it has seen as many values as it has terms.
+// settle freezes the gain if it has converged. The gain of an autoregression has converged after as many values as it has terms.
 func (g *gain) settle() {
 	if g.variance <= g.enough || g.ma.degree() == 0 && g.age >= g.ar.degree() {
 		g.freeze()
 	}
 }
 
-// advance moves the gain one step on.
+// advance moves the gain one step forward.
 func (g *gain) advance() {
 	if g.steady {
 		return
@@ -271,7 +270,7 @@ func (g *gain) advance() {
 	g.settle()
 }
 
-// effect adds to a state what one deviation of the present innovation does to it.
+// effect adds the effect of one deviation of the present innovation to a state.
 func (g *gain) effect(state []float64) {
 	deviation := math.Sqrt(g.variance)
 	for i, v := range g.with {
@@ -282,14 +281,14 @@ func (g *gain) effect(state []float64) {
 	}
 }
 
-// clone is a gain that moves on by itself.
+// clone returns an independent copy.
 func (g *gain) clone() gain {
 	out := *g
 	out.with, out.next = slices.Clone(g.with), slices.Clone(g.next)
 	return out
 }
 
-// rotate takes a and b to a − ρb and b − ρa.
+// rotate replaces a and b with a − ρb and b − ρa.
 func rotate(a, b []float64, rho float64) {
 	b = b[:len(a)]
 	for i, v := range a {
@@ -299,9 +298,9 @@ func rotate(a, b []float64, rho float64) {
 	}
 }
 
-// fromPartial turns partial autocorrelations into the coefficients of the autoregression that has them (Durbin 1960;
-// Monahan 1984). Any partials within (−1, 1) give a stationary autoregression. len(coefficients) = len(partial); work
-// is room of that size.
+// fromPartial converts partial autocorrelations to the coefficients of the autoregression that has them (Durbin 1960; Monahan 1984). Any
+// partial autocorrelations within (−1, 1) result in a stationary autoregression. len(coefficients) = len(partial). work is scratch memory
+// of the same size.
 func fromPartial(partial, coefficients, work []float64) {
 	for k, reflection := range partial {
 		copy(work, coefficients[:k])
@@ -312,7 +311,7 @@ func fromPartial(partial, coefficients, work []float64) {
 	}
 }
 
-// toPartial is the inverse of fromPartial. False means that the autoregression is not stationary. work is room for two
+// toPartial is the inverse of fromPartial. It returns false if the autoregression is not stationary. work is scratch memory for two
 // autoregressions.
 func toPartial(coefficients, partial, work []float64) bool {
 	n := len(coefficients)
@@ -336,7 +335,7 @@ func toPartial(coefficients, partial, work []float64) bool {
 	return true
 }
 
-// stationary reports whether all roots of 1 − sign·(c₁z + … + cₙzⁿ) lie outside the circle of the radius.
+// stationary reports whether all roots of 1 − sign·(c₁z + … + cₙzⁿ) are outside the circle with the radius.
 func stationary(coefficients []float64, sign, radius float64) bool {
 	scaled := make([]float64, len(coefficients))
 	power := sign
@@ -347,7 +346,7 @@ func stationary(coefficients []float64, sign, radius float64) bool {
 	return toPartial(scaled, make([]float64, len(scaled)), make([]float64, 2*len(scaled)))
 }
 
-// spread is the variance of the autoregression with unit innovations that has the partials.
+// spread returns the variance of the autoregression that has unit innovations and the given partial autocorrelations.
 func spread(partial []float64) float64 {
 	variance := 1.0
 	for _, r := range partial {

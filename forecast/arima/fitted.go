@@ -12,11 +12,11 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// Fitted is an ARIMA with its coefficients, and the state of its filter after the last observation.
+// Fitted is a fitted ARIMA: its coefficients, and the state of its filter after the last observation.
 type Fitted struct {
 	order  Order
 	filter *filter
-	// constant and deviation, which is σ, are in scaled units: a value y of the series is (y − location)/scale there.
+	// constant and deviation, which is σ, are in scaled units. In these units, a value y of the series is (y − location)/scale.
 	constant        float64
 	deviation       float64
 	location, scale float64
@@ -29,7 +29,7 @@ type Fitted struct {
 	value, surprise []float64
 }
 
-// regressed is the constant's share in a step, in scaled units.
+// regressed returns the contribution of the constant to a step, in scaled units.
 func (f *Fitted) regressed(step int) float64 {
 	if !f.order.Constant {
 		return 0
@@ -37,8 +37,8 @@ func (f *Fitted) regressed(step int) float64 {
 	return f.order.constantAt(step) * f.constant
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150 in its own units or in deviations of
-// the series, counts as missing.
+// Update moves the origin one step forward. A value counts as missing if it is not finite, or if it is beyond 1e150, in its own units or in
+// deviations of the series.
 func (f *Fitted) Update(y float64) {
 	scaled := (y - f.location) / f.scale
 	if !numeric.Observed(y) || !numeric.Observed(scaled) {
@@ -49,7 +49,7 @@ func (f *Fitted) Update(y float64) {
 	f.steps++
 }
 
-// PointsTo writes the point forecasts of the coming len(dst) steps to dst.
+// PointsTo writes the point forecasts of the next len(dst) steps to dst.
 func (f *Fitted) PointsTo(dst []float64) {
 	copy(f.ahead, f.filter.means[0])
 	f.filter.coast(f.ahead, dst)
@@ -58,8 +58,8 @@ func (f *Fitted) PointsTo(dst []float64) {
 	}
 }
 
-// Forecast is the forecast of the coming h steps. The standard errors sum the innovations up to each step and what gaps
-// at the origin leave unknown; those of the coefficients are left out, as is usual.
+// Forecast returns the forecast of the next h steps. The standard errors include the innovations up to each step, and the uncertainty from
+// gaps at the origin. As usual, they do not include the uncertainty of the coefficients.
 func (f *Fitted) Forecast(h int) forecast.Forecast {
 	out := forecast.Forecast{Start: f.next, Step: f.step, Point: make([]float64, max(h, 0))}
 	f.PointsTo(out.Point)
@@ -70,8 +70,8 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 	return out
 }
 
-// variances are those of the coming h values. A value that is still to come is missing now: each adds its innovation's
-// effect on those after it.
+// variances returns the variances of the next h values. Each future value is treated as missing, so its innovation adds to the variances of
+// all values after it.
 func (f *filter) variances(h int) []float64 {
 	out := make([]float64, h)
 	state, response := make([]float64, f.size), make([]float64, h)
@@ -89,7 +89,7 @@ func (f *filter) variances(h int) []float64 {
 		rest := response[:h-1-i]
 		f.coast(state, rest)
 		if ahead.steady {
-			// From here on every innovation has the same effect.
+			// From here on, every innovation has the same effect.
 			sum := 1.0
 			for j := range rest {
 				out[i+j] += sum
@@ -107,13 +107,13 @@ func (f *filter) variances(h int) []float64 {
 	return out
 }
 
-// Name is that of the model with the order that was chosen: "ARIMA(1,1,1)".
+// Name returns the name of the model with its chosen order: "ARIMA(1,1,1)".
 func (f *Fitted) Name() string { return f.order.String() }
 
-// Order is the structure of the model, as it was given or chosen.
+// Order returns the structure of the model, as it was given or chosen.
 func (f *Fitted) Order() Order { return f.order }
 
-// Coefficients are the parameters as they were fitted or fixed. The slices are the caller's.
+// Coefficients returns the fitted or fixed parameters. The caller may change the slices.
 func (f *Fitted) Coefficients() Coefficients {
 	own := f.filter.factors
 	c := Coefficients{
@@ -128,23 +128,23 @@ func (f *Fitted) Coefficients() Coefficients {
 	return c
 }
 
-// Sigma2 is the maximum-likelihood estimate of the innovations' variance.
+// Sigma2 returns the maximum-likelihood estimate of the variance of the innovations.
 func (f *Fitted) Sigma2() float64 {
 	deviation := f.scale * f.deviation
 	return deviation * deviation
 }
 
-// LogLikelihood is the exact Gaussian log-likelihood of the series given those of its first observations that the
-// differences use up. It is +Inf where the model reproduces the series without an error.
+// LogLikelihood returns the exact Gaussian log-likelihood of the series, given the first observations, which the differences use up. It is
+// +Inf if the model reproduces the series without an error.
 func (f *Fitted) LogLikelihood() float64 { return f.logLikelihood }
 
-// AICc is Akaike's information criterion, corrected for short series (Hurvich & Tsai 1989). It compares models of the
-// same differences only, as others have other observations. It is +Inf where the series is too short for it.
+// AICc returns Akaike's information criterion, corrected for short series (Hurvich & Tsai 1989). It can compare only models with the same
+// differences, because models with other differences have other observations. It is +Inf if the series is too short for it.
 func (f *Fitted) AICc() float64 {
 	return aicc(f.logLikelihood, f.used, f.order.parameters()+1)
 }
 
-// aicc is the criterion for n observations and k parameters.
+// aicc returns the criterion for n observations and k parameters.
 func aicc(logLikelihood float64, n, k int) float64 {
 	if n <= k+1 {
 		return math.Inf(1)
@@ -152,22 +152,21 @@ func aicc(logLikelihood float64, n, k int) float64 {
 	return -2*logLikelihood + 2*float64(k) + 2*float64(k*(k+1))/float64(n-k-1)
 }
 
-// squares is the sum of the squared innovations with the regression at a distance from the first.
+// squares returns the sum of the squared innovations with the regression coefficient at a distance from the first one.
 func (e *evaluator) squares(distance float64, n int) float64 {
 	rest := append([]float64(nil), e.white[0][:n]...)
 	e.subtract(rest, distance)
 	return floats.Dot(rest, rest)
 }
 
-// subtract takes the regression at a distance from the first out of innovations of the series.
+// subtract removes the regression from innovations of the series. The regression coefficient is at a distance from the first one.
 func (e *evaluator) subtract(innovations []float64, distance float64) {
 	if len(e.white) > 1 {
 		floats.AddScaled(innovations, -distance, e.white[1][:len(innovations)])
 	}
 }
 
-// finish runs the filter to the end of the series once more, with the regression taken out, and keeps what a forecast
-// needs.
+// finish runs the filter to the end of the series again, without the regression, and keeps what a forecast needs.
 func (e *evaluator) finish(s forecast.Series, o outcome, constant float64) (*Fitted, error) {
 	variance := o.squares / float64(o.n)
 	if !numeric.Observed(variance) || o.n < 1 {
@@ -212,7 +211,7 @@ func (f *Fitted) run(p *process, s forecast.Series) {
 	f.filter.confine(high - low)
 }
 
-// take moves the filter on by a value in scaled units, the regression taken out.
+// take moves the filter one step forward with a value in scaled units, without the regression.
 func (f *Fitted) take(value float64) {
 	if math.IsNaN(value) {
 		f.filter.miss()
@@ -222,8 +221,7 @@ func (f *Fitted) take(value float64) {
 	f.filter.take(f.value, f.surprise)
 }
 
-// confine brings what is still unknown of the start within a deviation: what was never seen is as uncertain as the series
-// is wide.
+// confine limits the uncertainty of unknown initial values to a deviation of the series.
 func (f *filter) confine(deviation float64) {
 	for _, column := range f.columns[:f.active] {
 		if largest := floats.Norm(column, math.Inf(1)); largest > wide/10 {

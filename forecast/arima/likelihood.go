@@ -7,44 +7,44 @@ import (
 )
 
 const (
-	// minVariance keeps the logarithm of the innovations' variance finite where a model reproduces the scaled series.
+	// minVariance keeps the logarithm of the innovations' variance finite if a model reproduces the scaled series.
 	minVariance = 1e-18
-	// cancelled is the share of a sum below which a difference of sums is rounding.
+	// cancelled is the share of a sum below which a difference of sums is a rounding error.
 	cancelled = 1e-12
-	// farthest bounds the search: tanh(7) leaves 1.7e-6 to a unit root.
+	// farthest bounds the search: tanh(7) is 1.7e-6 away from a unit root.
 	farthest = 7
 )
 
-// evaluator computes the likelihood of the problem's series, again and again as the search asks.
+// evaluator computes the likelihood of the problem's series at the points of a search.
 type evaluator struct {
 	*problem
 	*process
 	whitener *whitener
-	// filter does the whitener's work where there are gaps; starts are the values with which its differences start.
+	// filter replaces the whitener if there are gaps. starts are the initial values of its differences.
 	filter *filter
 	starts [][]float64
-	// white are the innovations of the series and of its constant's column, over their deviations.
+	// white are the innovations of the series and of the constant's column, divided by their deviations.
 	white [][]float64
-	// distance is the regression's coefficient at the point under test.
+	// distance is the regression's coefficient at the evaluated point.
 	distance float64
 	row      []float64
 	surprise []float64
-	// partials is the point under test.
+	// partials is the evaluated point.
 	partials []float64
 }
 
-// outcome is what a likelihood comes to at a point: the sum of squared innovations, the sum of the logarithms of their
-// variances, and how many there are.
+// outcome is the result of a likelihood at a point: the sum of the squared innovations, the sum of the logarithms of their variances, and
+// their number.
 type outcome struct {
 	squares, logs float64
 	n             int
 }
 
-// variance is the estimate of the innovations' variance, in scaled units.
+// variance returns the estimate of the innovations' variance, in scaled units.
 func (o outcome) variance() float64 { return math.Max(o.squares/float64(o.n), minVariance) }
 
-// objective is minus the log-likelihood of an observation, but for constants. NaN means that the digits were lost; the
-// search takes that for outside the domain.
+// objective returns minus the log-likelihood per observation, without constants. NaN means that too many digits were lost. The search
+// treats such a point as outside the domain.
 func (o outcome) objective() float64 { return 0.5 * (math.Log(o.variance()) + o.logs/float64(o.n)) }
 
 func newEvaluator(pr *problem) *evaluator {
@@ -63,27 +63,27 @@ func newEvaluator(pr *problem) *evaluator {
 	return e
 }
 
-// affordable is how many multiplications or so a pass may take that a search makes a hundred times.
+// affordable is the approximate number of multiplications that a pass may take if a search makes it a hundred times.
 const affordable = 2e6
 
-// begins makes the filter for a series with gaps. Where a search could not afford all that is unknown, it knows less.
+// begins creates the filter for a series with gaps. If all unknowns would be too expensive for a search, the filter keeps fewer of them.
 func (e *evaluator) begins() {
 	e.starts = append([][]float64{e.filled}, e.levels[1:]...)
 	e.filter = newFilter(e.process, len(e.levels), max(fewest, min(affordable/e.unknownCost(), most)))
 }
 
-// widen makes the filter for a single pass, which can afford more.
+// widen creates the filter for a single pass, which can keep more unknowns.
 func (e *evaluator) widen() {
 	if e.gaps {
 		e.filter = newFilter(e.process, len(e.levels), most)
 	}
 }
 
-// unknownCost is that of an unknown in a pass.
+// unknownCost returns the cost of an unknown in a pass.
 func (e *evaluator) unknownCost() int { return 3 * len(e.filled) * e.size }
 
-// searchable means that the exact likelihood can be searched in the time that a fit may take. Else the coefficients are
-// those of conditional least squares, as good on the thousands of values that this takes.
+// searchable reports whether a search by exact likelihood is fast enough for a fit. Otherwise, the coefficients come from conditional least
+// squares, which are equally good for the thousands of values of such a series.
 func (e *evaluator) searchable() bool {
 	if e.gaps {
 		return fewest*e.unknownCost() <= 5*affordable
@@ -93,7 +93,7 @@ func (e *evaluator) searchable() bool {
 
 func (e *evaluator) missing(t int) bool { return math.IsNaN(e.levels[0][t]) }
 
-// walk whitens a series with gaps; there is a row for each observation that is not used up by an unknown start.
+// walk whitens a series with gaps. The result has a row for each observation that is not used up by an unknown initial value.
 func (e *evaluator) walk() (logs float64, n int) {
 	e.filter.start(e.starts, e.missing)
 	sum := logSum{product: 1}
@@ -118,7 +118,7 @@ func (e *evaluator) walk() (logs float64, n int) {
 	return sum.total(), n
 }
 
-// exact is the likelihood with the process as it is set.
+// exact returns the exact likelihood of the present process.
 func (e *evaluator) exact() outcome {
 	o := outcome{n: len(e.white[0])}
 	if e.gaps {
@@ -129,13 +129,13 @@ func (e *evaluator) exact() outcome {
 	return e.regress(o)
 }
 
-// conditional is the sum of squares from a start at 0, gaps bridged.
+// conditional returns the conditional sum of squares, with initial values of 0 and bridged gaps.
 func (e *evaluator) conditional() outcome {
 	e.whitener.conditional(e.differenced, e.white)
 	return e.regress(outcome{n: len(e.white[0])})
 }
 
-// regress takes the best regression out of the innovations.
+// regress removes the best regression from the innovations.
 func (e *evaluator) regress(o outcome) outcome {
 	if len(e.white) == 1 {
 		o.squares = floats.Dot(e.white[0][:o.n], e.white[0][:o.n])
@@ -145,7 +145,7 @@ func (e *evaluator) regress(o outcome) outcome {
 	return o
 }
 
-// at sets the process to the partial autocorrelations tanh(x). False means that it cannot be computed with.
+// at sets the process to the partial autocorrelations tanh(x). It returns false if the process is numerically unusable.
 func (e *evaluator) at(x []float64) bool {
 	for i, v := range x {
 		e.partials[i] = math.Tanh(math.Max(-farthest, math.Min(v, farthest)))
@@ -153,7 +153,7 @@ func (e *evaluator) at(x []float64) bool {
 	return e.setPartial(e.partials)
 }
 
-// objective is that of the exact likelihood at a point of the search.
+// objective returns the objective of the exact likelihood at a point of the search.
 func (e *evaluator) objective(x []float64) float64 {
 	if !e.at(x) {
 		return math.Inf(1)
@@ -161,14 +161,14 @@ func (e *evaluator) objective(x []float64) float64 {
 	return e.exact().objective()
 }
 
-// exactAt is the exact likelihood at a point inside the domain.
+// exactAt returns the exact likelihood at a point inside the domain.
 func (e *evaluator) exactAt(x []float64) outcome {
 	e.at(x)
 	return e.exact()
 }
 
-// residuals writes the innovations at a point, with the determinant spread over them, so that the point of their least
-// sum of squares is that of the greatest likelihood.
+// residuals writes the innovations at a point. The determinant is distributed over them, so that the point with the smallest sum of squares
+// is the point with the largest likelihood.
 func (e *evaluator) residuals(likelihood func() outcome) func(x, dst []float64) bool {
 	return func(x, dst []float64) bool {
 		if !e.at(x) {
@@ -186,11 +186,11 @@ func (e *evaluator) residuals(likelihood func() outcome) func(x, dst []float64) 
 	}
 }
 
-// gainAtStart writes to dst the covariances of the state of the coming step with the present w, and returns the variance
-// of w, where nothing has been observed yet. With x the autoregression alone and w = θ(B)x, the autocovariances of x come
-// from its partial autocorrelations (Levinson 1947, run backwards) without solving a system, which holds near a unit root;
-// those of w are sums of them over θ. Element i of the state is −Σ a(k)·w(t−k+i) + Σ θ(k)·ε(t−k+i) over the lags k ≥ i,
-// and the covariance of w with a past ε is the weight ψ of that.
+// gainAtStart writes the covariances of the state of the next step with the present w to dst, and returns the variance of w, both before
+// any observation. Let x be the autoregression without the moving average, so that w = θ(B)x. The autocovariances of x come from its
+// partial autocorrelations (Levinson 1947, run backwards) without solving a system, which is accurate near a unit root. The autocovariances
+// of w are sums of them over θ. Element i of the state is −Σ a(k)·w(t−k+i) + Σ θ(k)·ε(t−k+i) over the lags k ≥ i. The covariance of w with
+// a past ε is the weight ψ of this ε.
 func (p *process) gainAtStart(dst []float64) (variance float64) {
 	long, wide := p.ar.degree(), p.ma.degree()
 	n := long + wide + 1
@@ -224,7 +224,7 @@ func (p *process) gainAtStart(dst []float64) (variance float64) {
 	return w[0]
 }
 
-// weights writes the weights ψ of the innovations in w, from that of the present, 1, to dst.
+// weights writes the weights ψ of the innovations in w to dst. The first one is the weight of the present innovation, which is 1.
 func (p *process) weights(psi []float64) {
 	for k := range psi {
 		psi[k] = 0
@@ -240,8 +240,8 @@ func (p *process) weights(psi []float64) {
 	}
 }
 
-// autocovariances writes those of the autoregression alone, with unit innovations, at lags 0 … len(dst)−1. work is room
-// for two autoregressions.
+// autocovariances writes the autocovariances of the autoregression without the moving average, with unit innovations, at the lags 0 …
+// len(dst)−1. work is scratch memory for two autoregressions.
 func (p *process) autocovariances(dst, work []float64) {
 	n := len(p.partial)
 	lower, room := work[:n], work[n:2*n]
@@ -255,7 +255,8 @@ func (p *process) autocovariances(dst, work []float64) {
 			}
 			continue
 		}
-		// The autocovariance at lag k is what the autoregression of order k−1 forecasts, plus its partial's share.
+		// The autocovariance at lag k is the forecast of the autoregression of order k−1, plus the contribution of the partial
+		// autocorrelation.
 		r := p.partial[k-1]
 		dst[k] = lagged(lower[:k-1], dst[:k]) + r*remaining
 		remaining *= (1 - r) * (1 + r)
@@ -267,7 +268,7 @@ func (p *process) autocovariances(dst, work []float64) {
 	}
 }
 
-// lagged is Σ c[j]·past[len(past)−1−j].
+// lagged returns Σ c[j]·past[len(past)−1−j].
 func lagged(c, past []float64) float64 {
 	sum := 0.0
 	for j, v := range c {
@@ -276,11 +277,11 @@ func lagged(c, past []float64) float64 {
 	return sum
 }
 
-// collinear is the share of a column below which nothing but rounding is left of it.
+// collinear is the share of a column below which only rounding errors are left of it.
 const collinear = 1e-10
 
-// constantAt is what the series has of its constant at a step, the first of which is 1: a mean without differences, a drift
-// with one.
+// constantAt returns the contribution of a constant of 1 to the series at a step: a mean without differences, and a drift with one
+// difference. The first step is 1.
 func (o Order) constantAt(step int) float64 {
 	if o.differences() == 0 {
 		return 1
@@ -288,18 +289,18 @@ func (o Order) constantAt(step int) float64 {
 	return float64(step)
 }
 
-// regression is that of the series on its constant. The column is brought to unit deviation of its differences, so that the
-// generalised least squares keep their digits.
+// regression is the regression of the series on its constant. The column is scaled to unit deviation of its differences, so that the
+// generalized least squares do not lose digits.
 type regression struct {
 	differenced, level []float64
-	// weight is that of the constant in the column.
+	// weight is the weight of the constant in the column.
 	weight float64
-	// first is the coefficient, of the column, of the regression that was taken out of the series.
+	// first is the coefficient of the column in the regression that was removed from the series.
 	first float64
 }
 
-// newRegression changes the column in place. One of which the differences leave nothing becomes 0: no series can tell its
-// coefficient, which stays 0.
+// newRegression changes the column in place. If the differences leave only rounding errors of the column, it becomes 0. No series can
+// determine its coefficient, which stays 0.
 func newRegression(differenced, level []float64) *regression {
 	norm := floats.Norm(differenced, 2)
 	unit := math.Sqrt(float64(len(differenced))) / norm
@@ -311,7 +312,7 @@ func newRegression(differenced, level []float64) *regression {
 	return &regression{differenced: differenced, level: level, weight: unit}
 }
 
-// remove takes the ordinary regression out of a series, given as its differences and as levels.
+// remove removes the ordinary least-squares regression from a series, which is given as differences and as levels.
 func (r *regression) remove(differenced []float64, levels ...[]float64) {
 	r.first = floats.Dot(r.differenced, differenced) / math.Max(float64(len(differenced)), 1)
 	floats.AddScaled(differenced, -r.first, r.differenced)
@@ -320,7 +321,7 @@ func (r *regression) remove(differenced []float64, levels ...[]float64) {
 	}
 }
 
-// constant is that where the coefficient lies at a distance from the first.
+// constant returns the constant for a coefficient at a distance from the first one.
 func (r *regression) constant(distance float64) float64 {
 	if r == nil {
 		return 0
@@ -336,8 +337,8 @@ func (r *regression) distance(constant float64) float64 {
 	return constant/r.weight - r.first
 }
 
-// project is the least-squares regression of a whitened series on a whitened column: the coefficient, and the sum of squares
-// that is left, or NaN where nothing but rounding would be left of it.
+// project returns the least-squares regression of a whitened series on a whitened column: the coefficient, and the sum of squares that is
+// left, or NaN if only rounding errors would be left.
 func project(y, x []float64) (coefficient, rest float64) {
 	squares := floats.Dot(y, y)
 	own, cross := floats.Dot(x, x), floats.Dot(x, y)

@@ -15,28 +15,28 @@ const (
 	maxSeason = 2880
 )
 
-// Seasonal is the part of an ARIMA that acts a whole season apart: P autoregressive terms at lags Period, 2·Period …, D
-// differences to the season before, Q moving-average terms. The zero value is a model without seasons.
+// Seasonal is the part of an ARIMA that acts a whole season apart: P autoregressive terms at the lags Period, 2·Period …, D differences
+// from the season before, and Q moving-average terms. The zero value is a model without seasons.
 type Seasonal struct {
 	P, D, Q int
 	// Period is the season's length in steps, at least 2.
 	Period int
 }
 
-// Order is the structure of an ARIMA: the number of autoregressive terms, of differences and of moving-average terms,
-// those of its seasonal part, and whether the differenced series has a mean of its own.
+// Order is the structure of an ARIMA: the numbers of autoregressive terms, of differences and of moving-average terms, the same numbers of
+// its seasonal part, and whether the differenced series has a mean.
 type Order struct {
 	P, D, Q  int
 	Seasonal Seasonal
 	Constant bool
 }
 
-// Model is the ARIMA of the order, whose coefficients are estimated.
+// Model returns the ARIMA of the order, which estimates its coefficients.
 func (o Order) Model() ARIMA {
 	return ARIMA{P: o.P, D: o.D, Q: o.Q, Seasonal: o.Seasonal, Constant: o.Constant}
 }
 
-// String is the order in the field's words: "ARIMA(1,1,1)(0,1,1)[24]", "ARIMA(1,1,0) with drift".
+// String returns the order in the usual notation: "ARIMA(1,1,1)(0,1,1)[24]", "ARIMA(1,1,0) with drift".
 func (o Order) String() string {
 	name := fmt.Sprintf("ARIMA(%d,%d,%d)", o.P, o.D, o.Q)
 	if s := o.Seasonal; s.P != 0 || s.D != 0 || s.Q != 0 {
@@ -52,10 +52,10 @@ func (o Order) String() string {
 	}
 }
 
-// coefficients counts those of the four polynomials.
+// coefficients returns the number of coefficients of the four polynomials.
 func (o Order) coefficients() int { return o.P + o.Q + o.Seasonal.P + o.Seasonal.Q }
 
-// parameters counts what is estimated in addition to the variance.
+// parameters returns the number of estimated parameters without the variance.
 func (o Order) parameters() int {
 	n := o.coefficients()
 	if o.Constant {
@@ -64,10 +64,10 @@ func (o Order) parameters() int {
 	return n
 }
 
-// differences counts those of both kinds.
+// differences returns the number of differences of both kinds.
 func (o Order) differences() int { return o.D + o.Seasonal.D }
 
-// canonical drops the period of a model without seasons, so that orders that mean the same are equal.
+// canonical removes the period of a model without seasons, so that equivalent orders are equal.
 func (o Order) canonical() Order {
 	if s := o.Seasonal; s.P == 0 && s.D == 0 && s.Q == 0 {
 		o.Seasonal.Period = 0
@@ -100,11 +100,12 @@ func (o Order) validate() error {
 type Coefficients struct {
 	// AR, MA, SAR and SMA are φ₁ … φₚ, θ₁ … θ_q, and Φ and Θ of the seasonal part.
 	AR, MA, SAR, SMA []float64
-	// Constant is μ: the mean of the series without differences, its drift per step with one.
+	// Constant is μ: the mean of a series without differences, or the drift per step of a series with one difference.
 	Constant float64
 }
 
-// validate checks the coefficients against the order. Whether φ is stationary is left to the process. θ need not be invertible, but no invertible one has Σ|θ| above 2^q − 1.
+// validate checks the coefficients against the order. The process checks whether φ is stationary. θ need not be invertible, but no
+// invertible θ has Σ|θ| above 2^q − 1.
 func (c Coefficients) validate(o Order) error {
 	s := o.Seasonal
 	if len(c.AR) != o.P || len(c.MA) != o.Q || len(c.SAR) != s.P || len(c.SMA) != s.Q {

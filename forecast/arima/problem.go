@@ -9,34 +9,32 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// negligible is the spread, as a share of the series' magnitude, below which the differenced series is constant but for
-// rounding.
+// negligible is the spread, as a share of the series' magnitude, below which the differenced series is constant except for rounding errors.
 const negligible = 1e-13
 
-// problem is a series made ready for estimation: shifted and scaled so that its differences have unit deviation once
-// the regression is taken out, and cut to what lies between the first observation and the last.
+// problem is a series that is prepared for estimation. It is shifted and scaled so that its differences have unit deviation without the
+// regression, and starts with the first observation and ends with the last one.
 type problem struct {
 	order Order
-	// A value y of the series is (y − location)/scale here.
+	// A value y of the series is (y − location)/scale in the problem.
 	location, scale float64
-	// levels are the series, NaN where it is missing, and then the column of the constant where there is one.
+	// levels are the series, with NaN for missing values, and the column of the constant, if there is one.
 	levels [][]float64
-	// filled is the series with its gaps interpolated, differenced are the differences of that and of the other levels.
-	// They serve where a rough picture will do: for first guesses, and for values of the start of which nothing is
-	// known.
+	// filled is the series with its gaps interpolated. differenced are the differences of filled and of the other levels. They are used
+	// where an approximation is sufficient: for first guesses, and for unknown initial values.
 	filled      []float64
 	differenced [][]float64
 	// regression is nil without a constant.
 	regression *regression
-	// gaps means that values are missing.
+	// gaps is true if values are missing.
 	gaps bool
-	// used counts the observations after those with which the differences start.
+	// used is the number of observations after the initial values of the differences.
 	used int
-	// flat means that the differenced series is constant, so that there is nothing to estimate.
+	// flat is true if the differenced series is constant, so that there is nothing to estimate.
 	flat bool
 }
 
-// prepare makes a problem of the series.
+// prepare returns the problem of a series.
 func prepare(s forecast.Series, order Order) (*problem, error) {
 	parameters := order.parameters()
 	if err := numeric.Check(s, order.D+parameters+1); err != nil {
@@ -68,7 +66,7 @@ func prepare(s forecast.Series, order Order) (*problem, error) {
 	return pr, nil
 }
 
-// shifted is the series in problem units but for the deviation, near 0 where it has the most digits.
+// shifted returns the series in problem units, but without the scaling to unit deviation. It is near 0, where numbers have the most digits.
 func (pr *problem) shifted(values []float64) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
@@ -88,7 +86,7 @@ func (pr *problem) shifted(values []float64) []float64 {
 	return out
 }
 
-// filled is a copy of the values with their gaps interpolated.
+// filled returns a copy of the values with their gaps interpolated.
 func filled(values []float64, period int) []float64 {
 	var periods []int
 	if period > 1 {
@@ -101,7 +99,7 @@ func filled(values []float64, period int) []float64 {
 	return out
 }
 
-// standardise takes a first regression out of the series and scales it to unit deviation of its differences.
+// standardise removes a first regression from the series, and scales the series to unit deviation of its differences.
 func (pr *problem) standardise() {
 	if pr.order.Constant {
 		pr.regression = newRegression(pr.differenced[1], pr.levels[1])
@@ -124,7 +122,7 @@ func (pr *problem) standardise() {
 	}
 }
 
-// moments is the mean and the standard deviation of what is not missing; 0 and 0 where nothing is there.
+// moments returns the mean and the standard deviation of the known values; 0 and 0 if there are none.
 func moments(values []float64) (mean, deviation float64) {
 	n := 0.0
 	for _, v := range values {

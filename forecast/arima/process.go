@@ -10,21 +10,22 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// widest bounds the variance of the autoregressive part in units of the innovations'. The filter subtracts numbers of
-// that size to arrive at 1, so six digits are left at the bound. An AR(1) reaches it at 1 − 5e-11.
+// widest bounds the variance of the autoregressive part, in units of the innovations' variance. The filter subtracts numbers of this size
+// and arrives at 1, so six digits are left at the bound. An AR(1) reaches the bound with the coefficient 1 − 5e-11.
 const widest = 1e10
 
-// process is a seasonal ARIMA with unit innovations in state-space form. Its state has size elements: Harvey's
-// r = max(p + mP, q + mQ + 1) elements of the ARMA w, of which the first is what is expected of the coming w, then the
-// last d + mD values of the series.
+// process is a seasonal ARIMA with unit innovations in state-space form. Its state has size elements. The first r = max(p + mP, q + mQ + 1)
+// elements are Harvey's elements of the ARMA w, and the first of them is the forecast of the next w. The other elements are the last d + mD
+// values of the series.
 type process struct {
 	period int
-	// reach is r, size the number of elements of the state.
+	// reach is r, and size is the number of elements of the state.
 	reach, size int
-	// ar is φ(B)Φ(Bᵐ), ma θ(B)Θ(Bᵐ) and delta (1−B)ᵈ(1−Bᵐ)ᴰ, multiplied out; factors are the first two's coefficients.
+	// ar is φ(B)Φ(Bᵐ), ma is θ(B)Θ(Bᵐ), and delta is (1−B)ᵈ(1−Bᵐ)ᴰ, each multiplied out. factors are the coefficients of the factors of ar
+	// and ma.
 	ar, ma, delta polynomial
 	factors       Coefficients
-	// partial are the partial autocorrelations of ar, variances the autocovariances of w as far as ar reaches back.
+	// partial are the partial autocorrelations of ar. variances are the autocovariances of w, as far as ar reaches back.
 	partial, variances []float64
 	room               []float64
 }
@@ -50,9 +51,9 @@ func newProcess(order Order) *process {
 	return p
 }
 
-// setPartial sets the process to the partial autocorrelations of its four factors, one after the other: φ, Φ, θ and Θ,
-// the latter two as those of the inverted polynomials. False means that it is too near to a unit root to be computed
-// with.
+// setPartial sets the process to the partial autocorrelations of its four factors in this order: φ, Φ, θ and Θ. For θ and Θ, they are the
+// partial autocorrelations of the inverted polynomials. setPartial returns false if the process is too close to a unit root for numerical
+// computation.
 func (p *process) setPartial(partials []float64) bool {
 	c := p.factors
 	for i, factor := range [][]float64{c.AR, c.SAR, c.MA, c.SMA} {
@@ -69,8 +70,8 @@ func (p *process) setPartial(partials []float64) bool {
 	return p.expand()
 }
 
-// setCoefficients sets the process to the coefficients. False means that the autoregression is not stationary, or too
-// near to a unit root to be computed with.
+// setCoefficients sets the process to the coefficients. It returns false if the autoregression is not stationary, or too close to a unit
+// root for numerical computation.
 func (p *process) setCoefficients(c Coefficients) bool {
 	copy(p.factors.AR, c.AR)
 	copy(p.factors.SAR, c.SAR)
@@ -79,7 +80,7 @@ func (p *process) setCoefficients(c Coefficients) bool {
 	return p.expand()
 }
 
-// expand multiplies the factors out.
+// expand multiplies out the factors.
 func (p *process) expand() bool {
 	period := p.period
 	p.ar.multiply(p.factors.AR, p.factors.SAR, period, -1)
@@ -92,7 +93,7 @@ func (p *process) expand() bool {
 	return toPartial(whole, p.partial, p.room[n:3*n]) && spread(p.partial) <= widest
 }
 
-// expected is the coming value of the series as a state sees it.
+// expected returns the forecast of the next value of the series from a state.
 func (p *process) expected(state []float64) float64 {
 	sum := state[0]
 	last := state[p.reach:]
@@ -102,7 +103,7 @@ func (p *process) expected(state []float64) float64 {
 	return sum
 }
 
-// move takes a state one step on: w is what the autoregression is to take for the step, y the value of the series.
+// move moves a state one step forward. w is the value of the ARMA at this step, and y is the value of the series.
 func (p *process) move(state []float64, w, y float64) {
 	x, last := state[:p.reach], state[p.reach:]
 	copy(x, x[1:])
@@ -116,7 +117,7 @@ func (p *process) move(state []float64, w, y float64) {
 	}
 }
 
-// coast writes what a state expects of the coming len(dst) steps, and moves it there.
+// coast writes a state's forecasts of the next len(dst) steps to dst, and moves the state by these steps.
 func (p *process) coast(state, dst []float64) {
 	for i := range dst {
 		dst[i] = p.expected(state)
@@ -124,17 +125,18 @@ func (p *process) coast(state, dst []float64) {
 	}
 }
 
-// polynomial is 1 + Σ coef[i]·B^lags[i] in the backshift operator B. A seasonal polynomial of a day of minutes reaches
-// back 1441 steps with three terms: everything that can run over the terms does.
+// polynomial is 1 + Σ coef[i]·B^lags[i] in the backshift operator B. A seasonal polynomial for a day of minutes reaches back 1441 steps
+// with only three terms, so the code runs over the terms where possible.
 type polynomial struct {
-	// lags ascend; coef goes with them.
+	// lags ascend. coef has the coefficient of each lag.
 	lags []int
 	coef []float64
-	// dense holds the same coefficients by lag, from dense[0] = 1 to the longest lag.
+	// dense has the same coefficients by lag, from dense[0] = 1 to the longest lag.
 	dense []float64
 }
 
-// newPolynomial makes room for the product of a polynomial of degree short in B and one of degree long in Bᵖᵉʳⁱᵒᵈ.
+// newPolynomial returns a polynomial with memory for the product of a polynomial of degree short in B and a polynomial of degree long in
+// Bᵖᵉʳⁱᵒᵈ.
 func newPolynomial(short, long, period int) polynomial {
 	var lags []int
 	for j := range long + 1 {
@@ -151,7 +153,7 @@ func newPolynomial(short, long, period int) polynomial {
 	return p
 }
 
-// degree is the longest lag.
+// degree returns the longest lag.
 func (p *polynomial) degree() int { return len(p.dense) - 1 }
 
 // multiply sets p to (1 + Σ sign·short[i]·Bⁱ)(1 + Σ sign·long[j]·Bʲᵖᵉʳⁱᵒᵈ).
@@ -172,7 +174,7 @@ func (p *polynomial) multiply(short, long []float64, period int, sign float64) {
 	}
 }
 
-// differencing is (1 − B)ᵈ (1 − Bᵖᵉʳⁱᵒᵈ)ᴰ.
+// differencing returns (1 − B)ᵈ (1 − Bᵖᵉʳⁱᵒᵈ)ᴰ.
 func differencing(d, seasonal, period int) polynomial {
 	dense := []float64{1}
 	times := func(lag int) {
@@ -197,7 +199,7 @@ func differencing(d, seasonal, period int) polynomial {
 	return p
 }
 
-// apply is the polynomial applied to x from its degree on: degree fewer values than x.
+// apply returns the polynomial applied to x. The result has degree fewer values than x.
 func (p *polynomial) apply(x []float64) []float64 {
 	n := p.degree()
 	if len(x) <= n {
@@ -212,16 +214,15 @@ func (p *polynomial) apply(x []float64) []float64 {
 	return out
 }
 
-// seasonalLimit is the seasonal strength beyond which a seasonal difference improves forecasts (Wang, Smith & Hyndman
-// 2006; the threshold was set on the M3 competition's series).
+// seasonalLimit is the seasonal strength above which a seasonal difference improves forecasts (Wang, Smith & Hyndman 2006). The threshold
+// was determined on the series of the M3 competition.
 const seasonalLimit = 0.64
 
-// levelCritical is the 5 % point of KPSS (Kwiatkowski, Phillips, Schmidt & Shin 1992, table 1).
+// levelCritical is the critical value of the KPSS test at 5 % (Kwiatkowski, Phillips, Schmidt & Shin 1992, table 1).
 const levelCritical = 0.463
 
-// differencesOf is the number of differences, at most limit, after which KPSS no longer rejects at 5 % that the series is
-// stationary around a level (Hyndman & Khandakar 2008). Tests whose null hypothesis is a unit root rarely reject it on
-// short series.
+// differencesOf returns the number of differences, at most limit, after which the KPSS test no longer rejects at 5 % that the series is
+// stationary around a level (Hyndman & Khandakar 2008). Tests whose null hypothesis is a unit root rarely reject it on short series.
 func differencesOf(values []float64, limit int) int {
 	rest := append([]float64(nil), values...)
 	for d := range limit {
@@ -233,7 +234,7 @@ func differencesOf(values []float64, limit int) int {
 	return max(limit, 0)
 }
 
-// difference replaces each value by its distance from the one before; a gap costs two.
+// difference replaces each value with its difference from the value before. A gap results in two gaps.
 func difference(values []float64) {
 	for i := len(values) - 1; i > 0; i-- {
 		values[i] -= values[i-1]
@@ -243,8 +244,8 @@ func difference(values []float64) {
 	}
 }
 
-// seasonalDifferencesOf is the number of seasonal differences that a series wants, 0 or 1: 1 where the strength of its
-// season exceeds 0.64 (Wang, Smith & Hyndman 2006). Fewer than two seasons want none.
+// seasonalDifferencesOf returns the number of seasonal differences that a series needs: 1 if the strength of its season is above 0.64
+// (Wang, Smith & Hyndman 2006), and otherwise 0. For fewer than two seasons, it is 0.
 func seasonalDifferencesOf(values []float64, period int) int {
 	parts, err := decompose.MSTL{Periods: []int{period}}.Decompose(values)
 	if err != nil || parts.SeasonalStrength(0) <= seasonalLimit {
@@ -253,9 +254,9 @@ func seasonalDifferencesOf(values []float64, period int) int {
 	return 1
 }
 
-// kpss is the statistic of Kwiatkowski, Phillips, Schmidt & Shin (1992) for stationarity around a level: the partial sums
-// of what is left around it, squared, over their long-run variance with Bartlett weights up to lag 3√n/13. It is 0 for a
-// series that does not move at all. Gaps are left out.
+// kpss returns the statistic of Kwiatkowski, Phillips, Schmidt & Shin (1992) for stationarity around a level: the squared partial sums of
+// the residuals, divided by their long-run variance with Bartlett weights up to the lag 3√n/13. It is 0 for a constant series. Gaps are
+// ignored.
 func kpss(values []float64) float64 {
 	scale := numeric.Scale(values)
 	rest := make([]float64, 0, len(values))
@@ -286,7 +287,7 @@ func kpss(values []float64) float64 {
 	return squares / (n * n * variance)
 }
 
-// standardise gives the values a mean of 0 and a variance of 1; false means that they do not vary.
+// standardise gives the values a mean of 0 and a variance of 1. It returns false if they do not vary.
 func standardise(values []float64) bool {
 	mean, variance := stat.PopMeanVariance(values, nil)
 	deviation := math.Sqrt(variance)

@@ -9,34 +9,34 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// cheap is the cost of a pass of the exact likelihood, in multiplications or so, up to which orders are screened by it.
+// cheap is the approximate cost of a pass of the exact likelihood, in multiplications, up to which orders are screened by exact likelihood.
 const cheap = 3e4
 
-// candidate is an order with the point where the screening left it, and its criterion there.
+// candidate is an order with the point at which the screening ended, and its criterion at this point.
 type candidate struct {
 	order     Order
 	x         []float64
 	criterion float64
 }
 
-// better is the order in which candidates are ranked: ties go to fewer parameters, then to fewer autoregressive and
-// fewer seasonal terms, so that the ranking depends on nothing but the series.
+// better compares candidates for the ranking. If two candidates are equal, the one with fewer parameters is better, and then the one with
+// fewer autoregressive and fewer seasonal terms. So the ranking depends only on the series.
 func better(x, y candidate) int {
 	return cmp.Or(cmp.Compare(x.criterion, y.criterion), cmp.Compare(x.order.parameters(), y.order.parameters()),
 		cmp.Compare(x.order.P, y.order.P), cmp.Compare(x.order.Seasonal.P, y.order.Seasonal.P),
 		cmp.Compare(x.order.Seasonal.Q, y.order.Seasonal.Q))
 }
 
-// search ranks orders of given differences by a quick criterion.
+// search ranks orders with given differences by a fast criterion.
 type search struct {
 	bounds Auto
 	base   Order
-	// problems are the series made ready, without and with a constant; nil where it is too short.
+	// problems are the problems of the series, without and with a constant; nil if the series is too short.
 	problems map[bool]*problem
 	seeds    map[bool]*seed
 	seen     map[Order]bool
 	ranked   []candidate
-	// exact means that orders are screened by exact likelihood, and not by conditional least squares.
+	// exact is true if orders are screened by exact likelihood, and not by conditional least squares.
 	exact bool
 }
 
@@ -69,8 +69,9 @@ func positive(values []float64) bool {
 	return !slices.ContainsFunc(values, func(y float64) bool { return y <= 0 })
 }
 
-// run is the ranking, best first: of all orders within the bounds where there is no season, else of those on the way of
-// Hyndman & Khandakar (2008) from four simple ones to the best among their neighbours.
+// run returns the ranking, the best order first. Without a season, it ranks all orders within the bounds. With a season, it ranks the
+// orders that the method of Hyndman & Khandakar (2008) visits on its way from four simple orders to an order that is better than its
+// neighbors.
 func (h *search) run() []candidate {
 	if h.bounds.Period == 0 {
 		h.sweep()
@@ -94,7 +95,7 @@ func (h *search) sweep() {
 	}
 }
 
-// climb moves from the best of the first orders to the best of its neighbours, until there is no better one.
+// climb moves from the best of the first orders to the best of its neighbors, until no neighbor is better.
 func (h *search) climb() {
 	for _, constant := range []bool{true, false} {
 		for _, first := range [][4]int{{2, 2, 1, 1}, {0, 0, 0, 0}, {1, 0, 1, 0}, {0, 1, 0, 1}} {
@@ -117,7 +118,7 @@ func (h *search) climb() {
 	}
 }
 
-// neighbours are the changes of p, q, P and Q that are tried.
+// neighbours returns the changes of p, q, P and Q that are tried.
 func neighbours() [][4]int {
 	return [][4]int{
 		{-1, 0, 0, 0},
@@ -139,7 +140,7 @@ func neighbours() [][4]int {
 	}
 }
 
-// step is the order with p, q, P and Q changed, and within the bounds.
+// step returns the order with p, q, P and Q changed, within the bounds.
 func (h *search) step(order Order, change [4]int, constant bool) Order {
 	within := func(v, limit int) int { return max(0, min(v, limit)) }
 	order.P = within(order.P+change[0], h.bounds.MaxP)
@@ -150,7 +151,7 @@ func (h *search) step(order Order, change [4]int, constant bool) Order {
 	return order
 }
 
-// try screens an order that has not been, from where a neighbour was left.
+// try screens an order, unless this was done before. The search starts at the point at which the search for a neighbor ended.
 func (h *search) try(order Order, from *candidate) {
 	order.Seasonal.Period = h.bounds.Period
 	pr := h.problems[order.Constant]
@@ -179,7 +180,7 @@ func (h *search) try(order Order, from *candidate) {
 	}
 }
 
-// screen is where a quick search ends from x, and the objective there.
+// screen returns the point at which a fast search from x ends, and the objective at this point.
 func (e *evaluator) screen(x []float64, exact bool) (end []float64, objective float64) {
 	likelihood := e.conditional
 	if exact {
@@ -192,7 +193,7 @@ func (e *evaluator) screen(x []float64, exact bool) (end []float64, objective fl
 	return end, likelihood().objective()
 }
 
-// cost is that of a pass of the exact likelihood of an order.
+// cost returns the cost of a pass of the exact likelihood of an order.
 func (pr *problem) cost(order Order) int {
 	s := order.Seasonal
 	size := max(order.P+s.P*s.Period, order.Q+s.Q*s.Period+1) + order.D + s.D*s.Period
@@ -200,7 +201,7 @@ func (pr *problem) cost(order Order) int {
 	return len(pr.levels[0]) * size * (1 + 3*min(missing, most))
 }
 
-// start is a point from which to search: that of the neighbour, with new terms near 0, or a first guess.
+// start returns the point from which to search: the point of the neighbor, with new terms near 0, or a first guess.
 func (h *search) start(order Order, from *candidate) []float64 {
 	if from == nil {
 		return h.seeds[order.Constant].guess(order)
@@ -220,5 +221,5 @@ func (h *search) start(order Order, from *candidate) []float64 {
 	return x
 }
 
-// terms are the numbers of terms in the order in which a point of the search has them.
+// terms returns the numbers of terms, in the order of the coordinates of a point.
 func (o Order) terms() [4]int { return [4]int{o.P, o.Seasonal.P, o.Q, o.Seasonal.Q} }

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// boldest bounds the partial autocorrelations of a first guess away from a unit root.
+// boldest bounds the partial autocorrelations of a first guess, so that it is not too close to a unit root.
 const boldest = 0.97
 
-// seed makes first guesses of the coefficients by the two regressions of Hannan & Rissanen (1982): a long
-// autoregression yields the surprises, and a regression on past values and past surprises the coefficients. Gaps are
-// bridged by straight lines here, and only here.
+// seed makes first guesses of the coefficients by the two regressions of Hannan & Rissanen (1982). A long autoregression yields the
+// forecast errors, and a regression on past values and past errors yields the coefficients. Only here, gaps are bridged by straight lines.
 type seed struct {
 	w, surprises []float64
 	// partials are the Yule–Walker partial autocorrelations, as many as the long autoregression has terms.
@@ -29,7 +28,7 @@ func newSeed(pr *problem) *seed {
 	return s
 }
 
-// longOrder is the usual 10·log₁₀(n), but never so much that fewer than two values per term are left.
+// longOrder returns the usual 10·log₁₀(n), limited so that at least two values per term are left.
 func longOrder(n int) int {
 	if n < 4 {
 		return 0
@@ -37,7 +36,7 @@ func longOrder(n int) int {
 	return min(int(10*math.Log10(float64(n))), n/3)
 }
 
-// guess is a point from which to search for the coefficients of an order.
+// guess returns a point from which to search for the coefficients of an order.
 func (s *seed) guess(order Order) []float64 {
 	p, q := order.P, order.Q
 	ar, ma := make([]float64, p), make([]float64, q)
@@ -67,7 +66,7 @@ func (s *seed) guess(order Order) []float64 {
 	return x
 }
 
-// regress is the least-squares regression of w on p past values and q past surprises.
+// regress returns the least-squares regression of w on p past values and q past errors.
 func (s *seed) regress(p, q int) ([]float64, bool) {
 	k := p + q
 	begin := len(s.partials) + max(p, q)
@@ -97,8 +96,8 @@ func (s *seed) regress(p, q int) ([]float64, bool) {
 	return right, solve(normal, right)
 }
 
-// solve solves a symmetric positive system given by its lower triangle, in place, by Cholesky. False means that it is
-// not positive.
+// solve solves a symmetric positive definite system, given by its lower triangle, in place by Cholesky decomposition. It returns false if
+// the system is not positive definite.
 func solve(a [][]float64, b []float64) bool {
 	if !factor(a) {
 		return false
@@ -118,7 +117,7 @@ func solve(a [][]float64, b []float64) bool {
 	return true
 }
 
-// factor replaces a lower triangle by its Cholesky factor.
+// factor replaces a lower triangle with its Cholesky factor.
 func factor(a [][]float64) bool {
 	for i, row := range a {
 		for j := range i + 1 {
@@ -139,8 +138,8 @@ func factor(a [][]float64) bool {
 	return true
 }
 
-// tame writes the partial autocorrelations of the coefficients to x, drawing their roots away from the circle until
-// they are stationary.
+// tame writes the partial autocorrelations of the coefficients to x. It moves the roots away from the unit circle until the coefficients
+// are stationary.
 func tame(c, x []float64) {
 	work := make([]float64, 2*len(c))
 	for range 200 {
@@ -156,8 +155,7 @@ func tame(c, x []float64) {
 	clear(x)
 }
 
-// yuleWalker is the first n partial autocorrelations of w by the Levinson–Durbin recursion on its sample
-// autocovariances.
+// yuleWalker returns the first n partial autocorrelations of w, from the Levinson–Durbin recursion on its sample autocovariances.
 func yuleWalker(w []float64, n int) []float64 {
 	covariance := make([]float64, n+1)
 	for lag := range covariance {

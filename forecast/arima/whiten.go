@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// logSum sums logarithms as the logarithm of products, which costs one logarithm in many.
+// logSum sums logarithms as logarithms of products, which needs only one logarithm for many terms.
 type logSum struct{ sum, product float64 }
 
 func (l *logSum) add(v float64) {
@@ -18,13 +18,13 @@ func (l *logSum) add(v float64) {
 
 func (l *logSum) total() float64 { return l.sum + math.Log(l.product) }
 
-// whitener turns series without gaps into their innovations over their deviations. Past the start, where the gain changes
+// whitener converts series without gaps to their innovations, divided by their deviations. After the start, during which the gain changes
 // from step to step, an innovation costs as many multiplications as the polynomials have terms.
 type whitener struct {
 	gain
-	// pending[i][t] is what has been expected so far of step t of series i.
+	// pending[i][t] is the forecast so far of step t of series i.
 	pending [][]float64
-	// room is a series with as many zeros in front as the moving average reaches back.
+	// room is scratch memory for a series, after as many zeros as the moving average reaches back.
 	room []float64
 }
 
@@ -36,8 +36,8 @@ func newWhitener(p *process, series, n int) *whitener {
 	return w
 }
 
-// exact writes the innovations of the series to out, each over its deviation, and returns the sum of the logarithms of
-// their variances.
+// exact writes the innovations of the series to out, each divided by its deviation, and returns the sum of the logarithms of their
+// variances.
 func (w *whitener) exact(series, out [][]float64) float64 {
 	for _, pending := range w.pending {
 		clear(pending)
@@ -65,15 +65,15 @@ func (w *whitener) exact(series, out [][]float64) float64 {
 	return logs.total()
 }
 
-// conditional is exact from a start at which the series was 0 as far as the polynomials reach back (Box & Jenkins 1976):
-// what it comes to on a long series, at a fraction of the cost.
+// conditional is like exact, but assumes that the series was 0 before its start, as far as the polynomials reach back (Box & Jenkins 1976).
+// On a long series, the result is almost the same, at a fraction of the cost.
 func (w *whitener) conditional(series, out [][]float64) {
 	for i, values := range series {
 		w.glide(values, nil, out[i], 0)
 	}
 }
 
-// glide writes the innovations from step t on, where the gain no longer changes.
+// glide writes the innovations from step t on, after which the gain no longer changes.
 func (w *whitener) glide(values, pending, out []float64, t int) {
 	values, out = values[t:], out[t:]
 	wide := w.ma.degree()
@@ -111,8 +111,8 @@ func (w *whitener) unwind(padded []float64) {
 	}
 }
 
-// unwindFirst is unwind where the newest ε counts: it is at hand, and not read back from where it has just been written.
-// That wait would be a third of the time and more.
+// unwindFirst is unwind for a moving average with a term at lag 1. It keeps the newest ε in a variable, because reading it again from
+// memory right after writing it would take more than a third of the time.
 func (w *whitener) unwindFirst(padded []float64) {
 	theta, newest := w.ma.coef[0], 0.0
 	lags := w.ma.lags[1:]

@@ -9,29 +9,29 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// Fitted is an autoregression with its weights, and the past that it looks back upon.
+// Fitted is an autoregression with its weights, and the past values that it reads.
 type Fitted struct {
 	lags     []int
 	weights  []float64
 	constant float64
 	profile  profile
-	// slot is that of the coming step in the profile.
+	// slot is the slot of the next step in the profile.
 	slot int
-	// past holds the last values, as deviations from the profile in units of its scale; at is the oldest, which the
-	// coming one replaces. A gap holds what was expected.
+	// past are the last values, as deviations from the profile in units of its scale. at is the index of the oldest value, which the next
+	// value replaces. A gap has its forecast.
 	past []float64
 	at   int
-	// smallest and largest value seen bound what forecasts may reach, since a regression on a trend can be explosive: they
-	// go as far beyond the two as these are apart.
+	// smallest and largest are the smallest and the largest value so far. They bound the forecasts, because a regression on a trend can be
+	// explosive. Forecasts may go beyond them by at most their difference.
 	smallest, largest float64
-	// deviation is that of the one-step errors, in the scale of the profile; missed counts the gaps at the origin.
+	// deviation is the deviation of the one-step errors, in the scale of the profile. missed counts the gaps at the origin.
 	deviation float64
 	missed    int
 	next      time.Time
 	step      time.Duration
 }
 
-// newFitted is an autoregression at the end of a series, before its weights are known.
+// newFitted returns an autoregression at the end of a series, without its weights.
 func newFitted(m Ridge, s forecast.Series, level profile, filled []float64) *Fitted {
 	longest := m.Lags[len(m.Lags)-1]
 	f := &Fitted{
@@ -45,8 +45,8 @@ func newFitted(m Ridge, s forecast.Series, level profile, filled []float64) *Fit
 	return f
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing: the forecast
-// takes its place.
+// Update moves the origin one step forward. A value that is not finite, or beyond 1e150, counts as missing, and is replaced with the
+// forecast.
 func (f *Fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	var z float64
@@ -72,7 +72,7 @@ func (f *Fitted) Update(y float64) {
 	}
 }
 
-// PointsTo writes the point forecasts of the coming len(dst) steps to dst.
+// PointsTo writes the point forecasts of the next len(dst) steps to dst.
 func (f *Fitted) PointsTo(dst []float64) {
 	f.deviationsTo(dst)
 	slot := f.slot
@@ -85,7 +85,7 @@ func (f *Fitted) PointsTo(dst []float64) {
 	}
 }
 
-// deviationsTo writes the coming deviations from the profile, each from those before it.
+// deviationsTo writes the forecasts of the next deviations from the profile. Each is computed from the deviations before it.
 func (f *Fitted) deviationsTo(dst []float64) {
 	room := f.largest - f.smallest
 	low, high := f.smallest-room, f.largest+room
@@ -107,8 +107,8 @@ func (f *Fitted) deviationsTo(dst []float64) {
 	}
 }
 
-// Forecast is the forecast of the coming h steps. The standard errors sum the responses to the surprises up to each
-// step, and reach no further than the series itself did.
+// Forecast returns the forecast of the next h steps. The standard errors include the responses to the errors of all steps before. They are
+// limited by the range of the series.
 func (f *Fitted) Forecast(h int) forecast.Forecast {
 	out := forecast.Forecast{
 		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
@@ -126,10 +126,10 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 	return out
 }
 
-// reach is how many missing steps at the origin widen the forecast: beyond the longest lag nothing is left to lose.
+// reach returns the number of missing steps at the origin that widen the forecast, at most the longest lag.
 func (f *Fitted) reach() int { return min(f.missed, len(f.past)) }
 
-// response of step i to a surprise of 1 at step 0.
+// response returns the response of step i to a forecast error of 1 at step 0. before are the responses of the steps before it.
 func (f *Fitted) response(before []float64, i int) float64 {
 	if i == 0 {
 		return 1
@@ -144,5 +144,5 @@ func (f *Fitted) response(before []float64, i int) float64 {
 	return min(max(sum, -1e6), 1e6)
 }
 
-// Weights are those of the lags, in the order of the lags. The slice is the caller's.
+// Weights returns the weights of the lags, in the order of the lags. The caller may change the slice.
 func (f *Fitted) Weights() []float64 { return slices.Clone(f.weights) }

@@ -1,12 +1,12 @@
-// Package autoregress forecasts a series from its own past by linear regression: the coming value is a weighted sum of
-// the values at chosen lags (the last few steps, the same step a day and a week ago, their neighbours), with weights
-// estimated by ridge regression (Hoerl & Kennard 1970):
+// Package autoregress forecasts a series from its own past by linear regression. The next value is a weighted sum of the values at chosen
+// lags: the last few steps, the same step a day and a week ago, and their neighbors. The weights are estimated by ridge regression (Hoerl &
+// Kennard 1970):
 //
 //	y(t) = c + w₁·y(t−k₁) + w₂·y(t−k₂) + … + ε(t)
 //
-// It is a seasonal autoregression without the moving average of a SARIMA and therefore without its likelihood: one pass
-// over the series and one small linear system, whatever the length of the seasons. Several seasons cost three lags each.
-// The steps after the first are forecast recursively: forecasts take the place of the values that are not known yet.
+// It is a seasonal autoregression. Because it has no moving average, it does not need the likelihood of a SARIMA, but only one pass over
+// the series and one small linear system, however long the seasons are. Every season adds only a few lags. The steps after the first are
+// forecast recursively: forecasts replace the values that are not known yet.
 //
 //	model := autoregress.Ridge{Lags: autoregress.SeasonalLags(24, 168)}
 package autoregress
@@ -24,32 +24,32 @@ import (
 )
 
 const (
-	// passes is how often the weights are estimated again with large errors held down, and tuning from which multiple of
-	// the robust deviation on errors count as large.
+	// passes is the number of times that the weights are estimated again with less weight for large errors. tuning is the multiple of the
+	// robust deviation from which on errors count as large.
 	passes = 2
 	tuning = 1.0
 )
 
 // Ridge is a linear regression of a series on its own past, with a small penalty on the size of the weights.
 type Ridge struct {
-	// Lags are how many steps back the regression looks, each 1 or more, ascending. SeasonalLags proposes them.
+	// Lags are the numbers of steps back that the regression reads, each 1 or more, ascending. SeasonalLags returns a useful choice.
 	Lags []int
-	// Profile is the period of a seasonal mean that is taken off first, so that the regression sees deviations from the
-	// usual value of the slot; 0 or 1 takes off the mean of the series.
+	// Profile is the period of a seasonal mean that is subtracted first, so that the regression reads deviations from the usual value of
+	// the slot. 0 or 1 subtracts the mean of the series.
 	Profile int
-	// Penalty shrinks the weights towards 0: it is added to the variances (1 for a series of unit deviation) of the
-	// regressors. 0 means 1e-5, just enough to keep weights of near copies from growing against each other.
+	// Penalty shrinks the weights toward 0. It is added to the variances of the regressors (1 for a series of unit deviation). 0 means
+	// 1e-5, which is just enough to prevent large opposite weights of regressors that are almost equal.
 	Penalty float64
-	// HalfLife is after how many steps an observation counts for half as much in the estimate; 0 means never.
+	// HalfLife is the number of steps after which an observation counts half as much in the estimate; 0 means never.
 	HalfLife float64
 }
 
-// regress estimates the weights of the lags, the constant last, and the deviation of the one-step errors. It is Huber's
-// regression by reweighting (Huber 1964; Holland & Welsch 1977) with so low a threshold that it is near the least
-// absolute errors: outages and bursts are what a series of requests is made of, and squared they would rule the weights.
+// regress estimates the weights of the lags, the constant last, and the deviation of the one-step errors. It is Huber's regression by
+// reweighting (Huber 1964; Holland & Welsch 1977). The threshold is so low that it is close to a regression with the least absolute errors.
+// Series of requests have many outages and bursts, whose squared errors would otherwise dominate the weights.
 func (m Ridge) regress(z, filled []float64) (weights []float64, deviation float64, err error) {
 	errs := make([]float64, len(z))
-	copy(errs, z) // The errors of no weights; none is held down in the first pass.
+	copy(errs, z) // The errors with all weights 0. No error has less weight in the first pass.
 	spread := math.Inf(1)
 	for range passes + 1 {
 		weights, err = m.solve(z, filled, errs, tuning*spread)
@@ -69,7 +69,7 @@ func (m Ridge) regress(z, filled []float64) (weights []float64, deviation float6
 	return weights, math.Sqrt(squares / float64(max(n-len(weights), 1))), nil
 }
 
-// robust is the deviation by the median of the magnitudes, infinite where more than half of the errors are nil.
+// robust returns the deviation, estimated from the median of the magnitudes. It is infinite if more than half of the errors are 0.
 func robust(errs []float64) float64 {
 	magnitudes := make([]float64, 0, len(errs))
 	for _, e := range errs {
@@ -84,7 +84,7 @@ func robust(errs []float64) float64 {
 	return math.Inf(1)
 }
 
-// errorsTo writes the one-step errors, NaN where there is none.
+// errorsTo writes the one-step errors; NaN if there is none.
 func (m Ridge) errorsTo(dst, z, filled, weights []float64) {
 	row := make([]float64, len(weights))
 	longest := m.Lags[len(m.Lags)-1]
@@ -102,8 +102,8 @@ func (m Ridge) errorsTo(dst, z, filled, weights []float64) {
 	}
 }
 
-// solve solves the normal equations (X'WX + λI)b = X'Wy. Targets are the observed values z, regressors the bridged ones;
-// W holds down what is old, and errors that are large.
+// solve solves the normal equations (X'WX + λI)b = X'Wy. The targets are the observed values z, and the regressors are the bridged values.
+// W reduces the weight of old observations and of large errors.
 func (m Ridge) solve(z, filled, errs []float64, large float64) ([]float64, error) {
 	p := len(m.Lags) + 1
 	moments, right := make([]float64, p*p), make([]float64, p)
@@ -132,7 +132,7 @@ func (m Ridge) solve(z, filled, errs []float64, large float64) ([]float64, error
 	return solvePenalised(moments, right, cmp.Or(m.Penalty, defaultPenalty)*total)
 }
 
-// solvePenalised solves the equations of a lower triangle of moments with a penalty added to its diagonal.
+// solvePenalised solves the equations with a lower triangle of moments and a penalty that is added to its diagonal.
 func solvePenalised(moments, right []float64, penalty float64) ([]float64, error) {
 	p := len(right)
 	symmetric := mat.NewSymDense(p, nil)
@@ -158,7 +158,7 @@ func (m Ridge) regressors(row, filled []float64, t int) {
 	row[len(m.Lags)] = 1
 }
 
-// weight of an observation of an age in steps.
+// weight returns the weight of an observation with an age in steps.
 func (m Ridge) weight(age int) float64 {
 	if m.HalfLife == 0 {
 		return 1
@@ -166,14 +166,14 @@ func (m Ridge) weight(age int) float64 {
 	return math.Exp2(-float64(age) / m.HalfLife)
 }
 
-// defaultPenalty is what a Penalty of 0 means.
+// defaultPenalty is the penalty for a Penalty of 0.
 const defaultPenalty = 1e-5
 
-// neighbors is how many steps on either side of a season's lag are regressed on, too.
+// neighbors is the number of steps on either side of a season's lag that the regression reads, too.
 const neighbors = 3
 
-// SeasonalLags are the newest three steps and, for every season, the same step a season ago and its three neighbors on
-// either side: with them the regression follows the season's shape and how far the last one was above or below it.
+// SeasonalLags returns the newest three steps and, for every season, the same step a season ago and its three neighbors on either side.
+// With them, the regression follows the season's shape, and how far the newest steps are above or below it.
 func SeasonalLags(seasons ...int) []int {
 	lags := []int{1, 2, 3}
 	for _, m := range seasons {
@@ -185,8 +185,7 @@ func SeasonalLags(seasons ...int) []int {
 	return slices.DeleteFunc(slices.Compact(lags), func(lag int) bool { return lag < 1 })
 }
 
-// Name is the model with its number of lags, the longest of them and its profile: "Ridge AR(9 lags to 169, profile
-// 24)".
+// Name returns the name of the model with its number of lags, the longest lag and its profile: "Ridge AR(9 lags to 169, profile 24)".
 func (m Ridge) Name() string {
 	longest := 0
 	if len(m.Lags) > 0 {
@@ -198,9 +197,9 @@ func (m Ridge) Name() string {
 	return fmt.Sprintf("Ridge AR(%d lags to %d)", len(m.Lags), longest)
 }
 
-// Fit wants, beyond the longest lag, twice as many observations as there are lags, and two whole periods of a profile.
-// Gaps are bridged where they are used and never regressed on. Errors: forecast.ErrParameter,
-// forecast.ErrTooShort, forecast.ErrNotFinite.
+// Fit needs, in addition to the longest lag, twice as many observations as there are lags, and two whole periods of a profile. Gaps are
+// bridged if they are read, but are never targets of the regression. Errors: forecast.ErrParameter, forecast.ErrTooShort,
+// forecast.ErrNotFinite.
 func (m Ridge) Fit(s forecast.Series) (forecast.Fitted, error) {
 	fitted, err := m.Estimate(s)
 	if err != nil {
@@ -262,14 +261,14 @@ func (m Ridge) check(s forecast.Series) error {
 	return nil
 }
 
-// profile is the usual value of every slot, and the typical distance from it.
+// profile has the usual value of every slot, and the typical distance from it.
 type profile struct {
 	means []float64
 	scale float64
 }
 
-// newProfile takes the means of the slots (the mean of all for a slot that was never observed) and the deviation from
-// them, 1 where there is none.
+// newProfile computes the means of the slots and the deviation from them. A slot that was never observed has the mean of all observations.
+// The deviation is 1 if there is none.
 func newProfile(values []float64, period int) profile {
 	unit := numeric.Scale(values)
 	p := profile{means: make([]float64, period)}
@@ -298,7 +297,7 @@ func newProfile(values []float64, period int) profile {
 	}
 	p.scale = math.Sqrt(squares/n) * unit
 	if !(p.scale > 1e-12*unit) || p.scale < math.SmallestNonzeroFloat64*1e16 {
-		p.scale = unit // A constant: every deviation is rounding.
+		p.scale = unit // A constant series: all deviations are rounding errors.
 	}
 	for slot := range p.means {
 		p.means[slot] *= unit
@@ -306,7 +305,7 @@ func newProfile(values []float64, period int) profile {
 	return p
 }
 
-// bridged is a copy with the gaps bridged by straight lines; at the ends they keep the nearest value.
+// bridged returns a copy in which gaps are bridged by straight lines. Gaps at the ends have the nearest value.
 func bridged(z []float64) []float64 {
 	out := slices.Clone(z)
 	previous := -1

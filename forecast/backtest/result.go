@@ -12,7 +12,7 @@ import (
 type Result struct {
 	// Model is the model's name.
 	Model string
-	// Fits and Origins count how often the model was fitted and asked.
+	// Fits is the number of times that the model was fitted. Origins is the number of origins at which it forecast.
 	Fits, Origins int
 	// Tracks are in the order of Options.Horizons.
 	Tracks []Track
@@ -21,54 +21,54 @@ type Result struct {
 	options Options
 }
 
-// Track is one horizon: element i of every slice belongs to the i-th origin. What was not observed is NaN.
+// Track has the results for one horizon. Element i of every slice belongs to the i-th origin. Values that were not observed are NaN.
 type Track struct {
 	// Horizon is the number of steps from each origin.
 	Horizon int
-	// Actual is the value that came, Point its forecast.
+	// Actual is the observed value, and Point is its forecast.
 	Actual, Point []float64
 	// Quantile has a row for each of Options.Quantiles: forecasts of that quantile of Actual.
 	Quantile [][]float64
-	// Peak is the highest of the values from the step after the origin to the horizon, NaN where one of them is
-	// missing: what an autoscaler that cannot start a replica in time must have had room for.
+	// Peak is the highest value from the step after the origin to the horizon; NaN if one of these values is missing. It is the demand for
+	// which an autoscaler must have capacity if it cannot start replicas in time.
 	Peak []float64
-	// PeakQuantile are forecasts of Highest's quantiles: those of a Fitted with the method
-	// MaxQuantile(h int, p float64) float64; for others the highest of the steps' own quantiles stands in, which is
-	// exceeded more often the less the steps' errors hang together.
+	// PeakQuantile has a row for each of Options.Quantiles: forecasts of that quantile of Peak. They come from the method MaxQuantile(h
+	// int, p float64) float64 of the Fitted, if it has this method. Otherwise, they are the highest of the steps' own quantiles, which Peak
+	// exceeds more often the less the errors of the steps are correlated.
 	PeakQuantile [][]float64
 }
 
-// Score sums up a track, or all of them. Undefined measures are NaN: all of them where nothing was observed, MASE
-// where the training series repeats itself exactly.
+// Score summarizes a track, or all tracks. Undefined measures are NaN: all measures if nothing was observed, and MASE if the training
+// series repeats exactly.
 type Score struct {
-	// Horizon is the track's, or 0 for all of them together.
+	// Horizon is the horizon of the track; 0 for all tracks together.
 	Horizon int
 	// Count is the number of observed values.
 	Count int
-	// MAE and RMSE are in the units of the series, MASE is relative to the seasonal naive method one step ahead before
-	// the first origin, SMAPE from 0 to 200.
+	// MAE and RMSE are in the units of the series. MASE is relative to the seasonal naive method one step ahead before the first origin.
+	// SMAPE is from 0 to 200.
 	MAE, RMSE, MASE, SMAPE float64
-	// Quantiles and Highest are in the order of Options.Quantiles; Highest is about the window peak.
+	// Quantiles and Peaks are in the order of Options.Quantiles. Peaks are the scores of the forecasts of Peak.
 	Quantiles, Peaks []QuantileScore
-	// Intervals are those between the levels p and 1−p of Options.Quantiles, widest first.
+	// Intervals are the intervals between the levels p and 1−p of Options.Quantiles, the widest first.
 	Intervals []IntervalScore
 }
 
-// QuantileScore is how good forecasts of the quantile Level were: Pinball in the units of the series, Coverage the
-// share of values at or below them, which should be Level.
+// QuantileScore says how good the forecasts of the quantile Level were. Pinball is in the units of the series. Coverage is the share of
+// values at or below the forecasts, which should be Level.
 type QuantileScore struct {
 	Level, Pinball, Coverage float64
 }
 
-// IntervalScore is how good central intervals of coverage Level were: Winkler in the units of the series.
+// IntervalScore says how good the central intervals with the coverage Level were. Winkler is in the units of the series.
 type IntervalScore struct {
 	Level, Winkler, Coverage float64
 }
 
-// Score is that of one of the Tracks.
+// Score returns the score of one of the Tracks.
 func (r Result) Score(track int) Score { return r.score(r.Tracks[track]) }
 
-// Overall is the score of all horizons together, each value at each horizon counting once.
+// Overall returns the score of all horizons together. Each value at each horizon counts once.
 func (r Result) Overall() Score {
 	all := Track{
 		Quantile:     make([][]float64, len(r.options.Quantiles)),
@@ -130,13 +130,13 @@ func intervalScore(actual, lower, upper []float64, alpha float64) IntervalScore 
 	}
 }
 
-// complement is the index of the level 1−p, or −1.
+// complement returns the index of the level 1−p; −1 if there is none.
 func complement(levels []float64, p float64) int {
 	return slices.IndexFunc(levels, func(q float64) bool { return math.Abs(p+q-1) < 1e-9 })
 }
 
-// orNaN is the value, or NaN where there is an error. The parameters are valid, so nothing was observed, or nothing
-// to scale by.
+// orNaN returns the value, or NaN if there is an error. The parameters are valid, so an error means that nothing was observed, or that
+// there is no scale.
 func orNaN(value float64, err error) float64 {
 	if err != nil {
 		return math.NaN()

@@ -10,10 +10,10 @@
 // production; every Refit steps it is refitted, to all values so far or to the newest Window values. No value reaches a
 // model before its time.
 //
-// A score alone means little: run the last value and the seasonal naive method on the same origins as well.
+// A single score says little. Also run the last value and the seasonal naive method on the same origins.
 //
-// The folds, which are the stretches between fits, are independent. Options.Each is the caller's executor, which may
-// run several at once; the result is the same to the bit.
+// The folds, which are the steps from one fit to the next, are independent. Options.Each is the caller's executor, which may run several
+// folds concurrently. The result is exactly the same.
 package backtest
 
 import (
@@ -25,8 +25,8 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Run scores one model. Errors: those of Validate; forecast.ErrTooShort where the series ends before the farthest
-// horizon of the first origin; the model's own, with the origin at which it could not be fitted.
+// Run scores one model. It returns the errors of Validate, forecast.ErrTooShort if the series ends before the farthest horizon of the first
+// origin, or the model's error with the origin at which it could not be fitted.
 func Run(s forecast.Series, o Options, model forecast.Model) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
@@ -58,7 +58,7 @@ func oneByOne(n int, fold func(i int)) {
 	}
 }
 
-// run is a backtest of one model. Its folds write to origins of their own in the tracks.
+// run is a backtest of one model. Each fold writes only to its own origins in the tracks.
 type run struct {
 	series  forecast.Series
 	options Options
@@ -67,7 +67,7 @@ type run struct {
 	tracks  []Track
 }
 
-// observe fills in what came.
+// observe fills in the observed values.
 func (r run) observe() {
 	for _, track := range r.tracks {
 		for i := range track.Actual {
@@ -78,7 +78,7 @@ func (r run) observe() {
 	}
 }
 
-// fold fits the model before its first origin and leads it on to its last.
+// fold fits the model before the first origin of a fold, and moves it to the fold's last origin.
 func (r run) fold(number int) error {
 	begin := number * r.grid.perFold
 	end := min(begin+r.grid.perFold, r.grid.origins)
@@ -107,23 +107,23 @@ type Options struct {
 	// Quantiles are the levels that are scored, each between 0 and 1. Levels p and 1−p are scored as an interval too.
 	// May be empty.
 	Quantiles []float64
-	// First is the first origin: how many values the first fit sees, 1 or more.
+	// First is the first origin: the number of values of the first fit, 1 or more.
 	First int
 	// Stride is the distance from origin to origin in steps; 0 means 1.
 	Stride int
-	// Refit is the distance from fit to fit in steps, rounded down to whole strides; 0 means that the first fit is used
-	// to the end, with Updates only.
+	// Refit is the distance between fits in steps, rounded down to whole strides. 0 means that the first fit is used until the end, with
+	// Updates only.
 	Refit int
-	// Window is the most values that a fit sees, the newest ones; 0 means all.
+	// Window is the maximum number of newest values that a fit uses; 0 means all values.
 	Window int
 	// Period is the season that scales MASE; 0 or 1 means none.
 	Period int
-	// Each calls fold(0) … fold(n−1), in any order and possibly at once, and returns when all are done. Nil means one
-	// after the other. Concurrent folds need models whose Fit is safe for concurrent use; those of this library are.
+	// Each calls fold(0) … fold(n−1), in any order and possibly concurrently, and returns when all are done. nil means one after the other.
+	// Concurrent folds need models whose Fit is safe for concurrent use, which all models of this library are.
 	Each func(n int, fold func(i int))
 }
 
-// Validate returns all that is wrong, wrapping forecast.ErrParameter.
+// Validate returns an error that lists all problems and wraps forecast.ErrParameter.
 func (o Options) Validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) {
@@ -156,14 +156,14 @@ func (o Options) Validate() error {
 	return errors.Join(problems...)
 }
 
-// grid is where the origins of a series lie. An origin is the number of values that came before it.
+// grid has the positions of the origins of a series. An origin is the number of values before it.
 type grid struct {
 	first, stride, origins int
-	// perFold is the number of origins from fit to fit.
+	// perFold is the number of origins from one fit to the next.
 	perFold int
 }
 
-// grid keeps every horizon's value within the series, so that all horizons are scored on the same origins.
+// grid returns the origins for which the values of all horizons are within the series, so that all horizons are scored on the same origins.
 func (o Options) grid(n int) (grid, error) {
 	room := n - slices.Max(o.Horizons) - o.First
 	if room < 0 {
@@ -181,7 +181,7 @@ func (o Options) grid(n int) (grid, error) {
 
 func (g grid) folds() int { return (g.origins + g.perFold - 1) / g.perFold }
 
-// origin is the i-th origin.
+// origin returns the i-th origin.
 func (g grid) origin(i int) int { return g.first + i*g.stride }
 
 // peakForecaster is an optional method of a Fitted: the p-quantile of the maximum of steps 1 … h. The steps' own quantiles
@@ -210,16 +210,16 @@ func (r run) recordForecasts(fitted forecast.Fitted, i int) {
 	}
 }
 
-// highest is the largest value; NaN where one is missing, because the peak may lie in the gap.
+// highest returns the largest value; NaN if one is missing, because the peak may be in the gap.
 func highest(values []float64) float64 {
 	out := math.Inf(-1)
 	for _, v := range values {
-		out = math.Max(out, v) // NaN stays
+		out = math.Max(out, v) // NaN persists
 	}
 	return out
 }
 
-// tracks are empty tracks for each horizon, in the order of the options.
+// tracks returns an empty track for each horizon, in the order of the options.
 func tracks(o Options, origins int) []Track {
 	out := make([]Track, len(o.Horizons))
 	for i, h := range o.Horizons {

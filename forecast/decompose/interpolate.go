@@ -8,11 +8,10 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Interpolate is a copy of the values with the gaps (NaN) filled. Without periods a gap is bridged by a straight line,
-// and at either end by the nearest observation. With periods the line bridges the seasonally adjusted series of a
-// robust MSTL, and the seasons are put on top; a period of which there are not more than two seasons observed is left
-// aside. Where that would lead more than half the observed range beyond it, the plain line serves. Values without a
-// single observation are ErrTooShort.
+// Interpolate returns a copy of the values with the gaps (NaN) filled. Without periods, a gap is bridged by a straight line, and a gap at
+// either end by the nearest observation. With periods, the line bridges the seasonally adjusted series of a robust MSTL, and the seasons
+// are added. A period is ignored if not more than two of its seasons were observed. If the result would be outside the observed range by
+// more than half of this range, the plain line is used. Values without any observation are an error (ErrTooShort).
 func Interpolate(values []float64, periods ...int) ([]float64, error) {
 	out := slices.Clone(values)
 	observed := 0
@@ -51,7 +50,7 @@ func Interpolate(values []float64, periods ...int) ([]float64, error) {
 	return out, nil
 }
 
-// fillGaps writes the filling to dst wherever values has a gap.
+// fillGaps copies the filling to dst at every gap of values.
 func fillGaps(dst, values, filling []float64) {
 	for i, v := range values {
 		if math.IsNaN(v) {
@@ -60,7 +59,7 @@ func fillGaps(dst, values, filling []float64) {
 	}
 }
 
-// bridge fills gaps by straight lines, and at the ends by the nearest value.
+// bridge fills gaps by straight lines, and gaps at the ends by the nearest value.
 func bridge(values []float64) {
 	last := -1
 	for i, v := range values {
@@ -81,14 +80,14 @@ func bridge(values []float64) {
 	}
 }
 
-// believable reports whether filled lies within the range of the observed values, or at most half its width beyond.
+// believable reports whether the filled values are within the range of the observed values, or outside by at most half of this range.
 func believable(filled, values []float64) bool {
 	low, high := extremes(values)
 	margin := high/2 - low/2
 	return !slices.ContainsFunc(filled, func(v float64) bool { return !(v >= low-margin && v <= high+margin) })
 }
 
-// extremes are the least and the largest observation.
+// extremes returns the smallest and the largest observation.
 func extremes(values []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, v := range values {

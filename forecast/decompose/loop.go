@@ -1,7 +1,7 @@
 package decompose
 
-// loop is an STL at work on one series: the parts as they stand and the room in which they are improved. Its methods
-// follow the six steps of the inner loop (Cleveland et al. 1990, section 2.2).
+// loop is a running STL of one series: the present parts, and scratch memory. Its methods follow the six steps of the inner loop (Cleveland
+// et al. 1990, section 2.2).
 type loop struct {
 	y              []float64
 	period         int
@@ -35,7 +35,7 @@ func newLoop(y []float64, d stl) *loop {
 	}
 }
 
-// run makes the given number of inner iterations, and again after each of the outer iterations' new weights.
+// run makes the given number of inner iterations. After each outer iteration, which computes new weights, it makes them again.
 func (l *loop) run(inner, outer int) {
 	if outer > 0 {
 		l.mistrust()
@@ -51,7 +51,7 @@ func (l *loop) run(inner, outer int) {
 	}
 }
 
-// improve is one inner iteration: new seasons from the series without the trend, a new trend from the series without
+// improve makes one inner iteration. It computes a new season from the series without the trend, and a new trend from the series without
 // the season.
 func (l *loop) improve() {
 	n, m := len(l.y), l.period
@@ -97,8 +97,8 @@ func (l *loop) smoothCycles(detrended []float64) {
 	}
 }
 
-// lowPass is what of the smoothed cycles is trend rather than season: moving averages of a season, a season and three
-// steps, then loess.
+// lowPass computes the part of the smoothed cycles that is trend and not season: moving averages over a season, a season and three steps,
+// and then loess.
 func (l *loop) lowPass() {
 	n, m := len(l.y), l.period
 	movingAverage(l.low[:n+m+1], l.cycles, m)
@@ -108,7 +108,7 @@ func (l *loop) lowPass() {
 	l.byLow.smooth(l.low[:n], l.spare[:n], nil)
 }
 
-// movingAverage writes the len(y)−k+1 averages of k neighbours to dst.
+// movingAverage writes the len(y)−k+1 averages of k neighboring values to dst.
 func movingAverage(dst, y []float64, k int) {
 	sum := 0.0
 	for _, v := range y[:k] {

@@ -11,26 +11,26 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// MSTL splits a series into a trend, several seasons and a remainder: STL for each season by turns, on the series
-// without the others (Bandara, Hyndman & Bergmeir 2021).
+// MSTL splits a series into a trend, several seasons and a remainder. It applies STL for each season in turn, to the series without the
+// other seasons (Bandara, Hyndman & Bergmeir 2021).
 type MSTL struct {
-	// Periods are the lengths of the seasons in steps, each 2 or more: 24 and 168 for days and weeks of hours. Order does
-	// not matter, what is there twice counts once.
+	// Periods are the lengths of the seasons in steps, each 2 or more: 24 and 168 for days and weeks of hours. The order does not matter,
+	// and duplicates are ignored.
 	Periods []int
 }
 
 const (
-	// shortestWindow is over how many seasons each slot of the shortest season is smoothed, which Bandara et al. found to
-	// serve well; the next longer one takes windowGrowth more, and so on.
+	// shortestWindow is the number of seasons over which each slot of the shortest season is smoothed. Bandara et al. found that this
+	// number works well. Each longer season uses windowGrowth more.
 	shortestWindow = 11
 	windowGrowth   = 4
-	// turns is how often each of several seasons is estimated.
+	// turns is the number of times that each season is estimated, if there are several.
 	turns = 2
 )
 
-// Decompose splits the values, which are not changed. A period of which the series does not hold two is left out, and
-// is not in the result; with none left it is ErrTooShort. Gaps (NaN) are filled as Interpolate does, and are gaps in
-// the remainder again.
+// Decompose splits the values, without changing them. It ignores a period if the series does not contain two seasons of it, and the result
+// does not include this period. If no period is left, it returns ErrTooShort. Gaps (NaN) are filled as in Interpolate, and are gaps in the
+// remainder again.
 func (d MSTL) Decompose(values []float64) (Decomposition, error) {
 	if err := d.validate(); err != nil {
 		return Decomposition{}, err
@@ -71,14 +71,14 @@ func (d MSTL) validate() error {
 	return nil
 }
 
-// usable are the periods that n steps hold twice, in order.
+// usable returns the periods that n steps contain twice, in order.
 func usable(periods []int, n int) []int {
 	out := slices.Clone(periods)
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(m int) bool { return m < 2 || 2*m > n })
 }
 
-// split splits a series without gaps, robustly or not.
+// split splits a series without gaps, with or without robustness weights.
 func split(y []float64, periods []int, robust bool) Decomposition {
 	out := Decomposition{Seasons: make([]Season, len(periods)), Remainder: slices.Clone(y)}
 	rest, rounds := out.Remainder, turns
@@ -114,23 +114,23 @@ func subtract(dst, values []float64) {
 
 // Decomposition is a series in parts: at every step the trend, the seasons and the remainder add up to the value.
 type Decomposition struct {
-	// Trend is the level as it moves, slower than any of the seasons.
+	// Trend is the level, which changes more slowly than all seasons.
 	Trend []float64
 	// Seasons are the repeating parts, the shortest period first.
 	Seasons []Season
-	// Remainder is what is left, NaN where the series has a gap.
+	// Remainder is what is left; NaN if the series has a gap.
 	Remainder []float64
 }
 
-// Season is the part of a series that repeats with a period, about 0. It may change slowly from one season to the next.
+// Season is the part of a series that repeats with a period and varies around 0. It may change slowly from one season to the next.
 type Season struct {
-	// Period is its length in steps.
+	// Period is the length of the season in steps.
 	Period int
-	// Values are its effect at every step of the series.
+	// Values are the effects at every step of the series.
 	Values []float64
 }
 
-// Adjusted is the series without its seasons: trend and remainder. It has the gaps of the series.
+// Adjusted returns the series without its seasons: trend and remainder. It has the gaps of the series.
 func (d Decomposition) Adjusted() []float64 {
 	out := make([]float64, len(d.Trend))
 	for i, trend := range d.Trend {
@@ -139,9 +139,8 @@ func (d Decomposition) Adjusted() []float64 {
 	return out
 }
 
-// SeasonalStrength is how much of what moves the series, apart from the trend and the other seasons, is season i of Seasons:
-// 1 − Var(R)/Var(S+R), from 0 to 1 (Wang, Smith & Hyndman 2006), and 0 where nothing moves. Gaps
-// are left out.
+// SeasonalStrength returns the strength of season i of Seasons: its share of the variance of the series without the trend and the other
+// seasons. It is 1 − Var(R)/Var(S+R), from 0 to 1 (Wang, Smith & Hyndman 2006), and 0 if nothing varies. Gaps are ignored.
 func (d Decomposition) SeasonalStrength(i int) float64 {
 	part, rest := d.Seasons[i].Values, d.Remainder
 	scale := math.Max(numeric.Scale(part), numeric.Scale(rest))
@@ -162,17 +161,17 @@ func (d Decomposition) SeasonalStrength(i int) float64 {
 	return min(max(1-stat.Variance(alone, nil)/whole, 0), 1)
 }
 
-// Seasonal gives seasons to a model that has none: MSTL takes them off the series, the model forecasts what is left,
-// and each season goes on as it last was (Hyndman & Athanasopoulos 2021, section 13.3; R's stlf).
+// Seasonal adds seasons to a model that has none. MSTL subtracts the seasons from the series, the model forecasts the rest, and the newest
+// cycle of each season is repeated (Hyndman & Athanasopoulos 2021, section 13.3; R's stlf).
 type Seasonal struct {
-	// Periods are the lengths of the seasons in steps, each 2 or more. A period that the series does not hold twice is
-	// left out.
+	// Periods are the lengths of the seasons in steps, each 2 or more. A period is ignored if the series does not contain two seasons of
+	// it.
 	Periods []int
-	// Model forecasts the seasonally adjusted series, gaps included.
+	// Model forecasts the seasonally adjusted series, including its gaps.
 	Model forecast.Model
 }
 
-// Name is the decomposition with its periods, and the model: "MSTL[24 168] + SES".
+// Name returns the name of the decomposition with its periods, and of the model: "MSTL[24 168] + SES".
 func (m Seasonal) Name() string {
 	name := fmt.Sprintf("MSTL%v", m.Periods)
 	if m.Model == nil {
@@ -181,8 +180,8 @@ func (m Seasonal) Name() string {
 	return name + " + " + m.Model.Name()
 }
 
-// Fit decomposes the series and fits the model to the seasonally adjusted one. It wants two whole seasons of the
-// shortest period and what the model wants.
+// Fit decomposes the series and fits the model to the seasonally adjusted series. It needs two whole seasons of the shortest period, and
+// what the model needs.
 func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Model == nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), forecast.ErrParameter)
@@ -208,14 +207,14 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	return f, nil
 }
 
-// seasonal is a model of the seasonally adjusted series at its origin, and the seasons that go on.
+// seasonal is a fitted model of the seasonally adjusted series at its origin, with the seasons that are repeated.
 type seasonal struct {
 	inner  forecast.Fitted
 	cycles []cycle
 }
 
-// Update moves the origin one step on: the model takes what is left of the observation without the seasons, which stay as
-// they were fitted. A value that is not finite, or beyond 1e150, counts as missing.
+// Update moves the origin one step forward: the model gets the observation without the seasons, which do not change. A value that is not
+// finite, or beyond 1e150, counts as missing.
 func (f *seasonal) Update(y float64) {
 	for i := range f.cycles {
 		y -= f.cycles[i].next()
@@ -224,7 +223,7 @@ func (f *seasonal) Update(y float64) {
 	f.inner.Update(y)
 }
 
-// PointsTo writes the model's points with the seasons added.
+// PointsTo writes the model's points plus the seasons to dst.
 func (f *seasonal) PointsTo(dst []float64) {
 	f.inner.PointsTo(dst)
 	for i := range f.cycles {
@@ -232,7 +231,7 @@ func (f *seasonal) PointsTo(dst []float64) {
 	}
 }
 
-// Forecast has the model's standard errors: the seasons are taken for known.
+// Forecast returns the model's forecast plus the seasons. It has the model's standard errors, because the seasons are assumed to be known.
 func (f *seasonal) Forecast(h int) forecast.Forecast {
 	out := f.inner.Forecast(h)
 	for i := range f.cycles {

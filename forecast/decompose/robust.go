@@ -9,12 +9,12 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// gross is how many interquartile ranges beyond the quartiles a value lies that a robust decomposition does not even
-// start from. No ordinary series has one; a spike of a million times the noise would leave its mark on the first trend
-// and season for longer than the outer iterations last.
+// gross is the number of interquartile ranges beyond the quartiles from which on a robust decomposition gives a value no initial weight.
+// Ordinary series have no such values. A spike of a million times the noise would affect the first trend and season so much that the outer
+// iterations could not correct it.
 const gross = 10
 
-// mistrust gives no weight to start with to grossly outlying values.
+// mistrust sets the initial weights: 0 for extreme outliers.
 func (l *loop) mistrust() {
 	sorted := slices.Clone(l.y)
 	slices.Sort(sorted)
@@ -31,19 +31,19 @@ func (l *loop) mistrust() {
 	}
 }
 
-// rounding is the size of a remainder, as a share of the largest value, below which it is taken for an error of
-// arithmetic: all such remainders weigh the same.
+// rounding is the size of a remainder, as a share of the largest value, below which it counts as a rounding error. All such remainders have
+// the same weight.
 const rounding = 1e-12
 
-// weigh gives each value a robustness weight that falls with its remainder, to 0 at six medians (the bisquare of
-// Cleveland et al. 1990, section 2.3).
+// weigh gives each value a robustness weight that decreases with its remainder and is 0 from six medians on (the bisquare of Cleveland et
+// al. 1990, section 2.3).
 func (l *loop) weigh() {
 	l.sortRemainders()
 	n := len(l.sorted)
 	l.weighWithin(3 * (l.sorted[n/2] + l.sorted[(n-1)/2]))
 }
 
-// sortRemainders puts the sizes of the remainders in order.
+// sortRemainders sorts the sizes of the remainders.
 func (l *loop) sortRemainders() {
 	if l.sorted == nil {
 		l.sorted = make([]float64, len(l.y))
@@ -54,7 +54,7 @@ func (l *loop) sortRemainders() {
 	slices.Sort(l.sorted)
 }
 
-// weighWithin gives a remainder of the limit's size no weight.
+// weighWithin sets the weights, which are 0 for remainders as large as the limit.
 func (l *loop) weighWithin(limit float64) {
 	largest := 0.0
 	for _, y := range l.y {
@@ -69,7 +69,7 @@ func (l *loop) weighWithin(limit float64) {
 	}
 }
 
-// bisquare is the weight of a remainder of size r.
+// bisquare returns the weight of a remainder of size r.
 func bisquare(r, limit float64) float64 {
 	switch {
 	case r <= innermost*limit:
@@ -83,17 +83,18 @@ func bisquare(r, limit float64) float64 {
 }
 
 const (
-	// maxHarmonics is how many pairs of sine and cosine stand for a season.
+	// maxHarmonics is the maximum number of pairs of sine and cosine that represent a season.
 	maxHarmonics = 5
-	// maxDegree is the highest power of time in the trend; a series has one for every tenth step.
+	// maxDegree is the highest power of time in the trend. A series has one power for every tenth step.
 	maxDegree = 6
-	// illConditioned is the condition number of the normal equations beyond which gaps hide a column.
+	// illConditioned is the condition number of the normal equations above which the observed values do not determine a column, because of
+	// gaps.
 	illConditioned = 1e12
 )
 
-// regressGaps writes a first guess to the gaps of dst: the least-squares fit to the observed values of a polynomial in
-// time and a few harmonics of each season, held within half the observed range beyond it. Where the observed values do
-// not determine it, dst stays as it is.
+// regressGaps writes a first guess to the gaps of dst. It is the least-squares fit of a polynomial in time and a few harmonics of each
+// season to the observed values. It may be outside the observed range by at most half of this range. If the observed values do not
+// determine the fit, dst does not change.
 func regressGaps(dst, values []float64, periods []int) {
 	n := len(values)
 	c := curve{n: n, degree: min(max(n/10, 1), maxDegree), periods: periods}
@@ -124,7 +125,7 @@ func regressGaps(dst, values []float64, periods []int) {
 	}
 }
 
-// curve is a polynomial in time with harmonics: Legendre polynomials, which stay apart from each other on n steps.
+// curve is a polynomial in time with harmonics. It uses Legendre polynomials, which are almost orthogonal on n steps.
 type curve struct {
 	n, degree int
 	periods   []int
@@ -143,7 +144,7 @@ func (c curve) columns() int {
 	return k
 }
 
-// row writes the columns at step t.
+// row writes the values of the columns at step t.
 func (c curve) row(dst []float64, t int) {
 	x := 0.0
 	if c.n > 1 {

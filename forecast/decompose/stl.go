@@ -14,22 +14,22 @@ import (
 type stl struct {
 	// period is the length of the season in steps, 2 or more.
 	period int
-	// window is over how many seasons each slot of the season is smoothed, odd and 3 or more: the wider, the more slowly
-	// the season changes.
+	// window is the number of seasons over which each slot of the season is smoothed, odd and 3 or more. With a wider window, the season
+	// changes more slowly.
 	window int
-	// robust keeps outliers out of trend and season. It takes some 20 times as long. (R's stl, whose partial sort now and
-	// then takes another order statistic for the median of the remainders, comes out a little different then.)
+	// robust prevents outliers from affecting the trend and the season. It takes about 20 times as long. The result may differ slightly
+	// from R's stl, whose partial sort sometimes uses another order statistic as the median of the remainders.
 	robust bool
 }
 
-// The numbers of iterations that Cleveland et al. (1990) advise.
+// The numbers of iterations that Cleveland et al. (1990) recommend.
 const (
 	innerPlain  = 2
 	innerRobust = 1
 	outerRobust = 15
 )
 
-// run is the decomposition of a series without gaps.
+// run decomposes a series without gaps.
 func (d stl) run(y []float64) *loop {
 	l := newLoop(y, d)
 	if d.robust {
@@ -40,28 +40,28 @@ func (d stl) run(y []float64) *loop {
 	return l
 }
 
-// trendWindow is over how many steps the trend is smoothed: the least that leaves the season to the season (Cleveland et
-// al. 1990, section 3.6), about one and a half seasons.
+// trendWindow returns the number of steps over which the trend is smoothed: the smallest number with which the trend does not include the
+// season (Cleveland et al. 1990, section 3.6), about one and a half seasons.
 func (d stl) trendWindow() int { return odd(1.5 * float64(d.period) / (1 - 1.5/float64(d.window))) }
 
-// odd is the least odd number from x on.
+// odd returns the smallest odd number that is at least x.
 func odd(x float64) int {
 	n := int(math.Ceil(x))
 	return n + 1 - n%2
 }
 
-// cycle is an effect that repeats, and where in it the next step lies.
+// cycle is an effect that repeats, with the position of the next step.
 type cycle struct {
 	effects []float64
 	at      int
 }
 
-// next is the effect on the coming step.
+// next returns the effect on the next step.
 func (c *cycle) next() float64 { return c.effects[c.at] }
 
 func (c *cycle) advance() { c.at = (c.at + 1) % len(c.effects) }
 
-// addTo adds the effects on the coming steps to dst.
+// addTo adds the effects on the next steps to dst.
 func (c *cycle) addTo(dst []float64) {
 	for i := range dst {
 		dst[i] += c.effects[(c.at+i)%len(c.effects)]
@@ -74,37 +74,39 @@ type shifted struct {
 	by []float64
 }
 
-// Quantile is that of the marginals, shifted.
+// Quantile returns the quantile of the marginals plus the effect.
 func (s shifted) Quantile(i int, p float64) float64 { return s.Marginals.Quantile(i, p) + s.by[i] }
 
-// loess is a smoother by local regression on evenly spaced values (Cleveland 1979): the value at a point is that of a
-// constant or a line fitted to the window around it, with tricube weights that fall with the distance.
+// loess is a smoother by local regression on evenly spaced values (Cleveland 1979). The value at a point comes from a constant or a line
+// that is fitted to the window around the point, with tricube weights that decrease with the distance.
 type loess struct {
-	// window is how many values a fit sees, odd. Where there are fewer, all are seen and the weights fall more slowly.
+	// window is the number of values that a fit uses, odd. If there are fewer, the fit uses all values, and the weights decrease more
+	// slowly.
 	window int
-	// linear fits a line; without it a constant.
+	// linear is true to fit a line, and false to fit a constant.
 	linear bool
-	// jump is how far apart fits are made; between them the smooth is a straight line.
+	// jump is the distance between two fits. Between them, the smooth curve is a straight line.
 	jump int
-	// rows are the tricube weights of a window, by where in it the point lies, from one step before its first value to
-	// one step after its last: made when asked for, for series longer than a window.
+	// rows are the tricube weights of a window for each position of the point, from one step before the window's first value to one step
+	// after its last value. They are computed when they are first needed, for series that are longer than a window.
 	rows [][]float64
-	// kernel are the weights in the middle of a series, divided by their sum.
+	// kernel has the weights in the middle of a series, divided by their sum.
 	kernel []float64
 }
 
-// Within these shares of the radius a weight is taken for 1 and for 0. They are those of the authors' program.
+// The shares of the radius below which a weight is 1, and above which it is 0. They are the same as in the authors' program.
 const (
 	innermost = 0.001
 	outermost = 0.999
 )
 
-// newLoess fits on a tenth of the points: between them the smooth of so wide a window hardly bends.
+// newLoess returns a smoother that fits at about ten points per window. Between these points, the smooth curve of so wide a window is
+// almost straight.
 func newLoess(window int, linear bool) *loess {
 	return &loess{window: window, linear: linear, jump: (window + 9) / 10}
 }
 
-// row are the tricube weights of a window whose point lies at the offset from its first value.
+// row returns the tricube weights of a window whose point is at an offset from its first value.
 func (l *loess) row(offset int) []float64 {
 	if l.rows == nil {
 		l.rows = make([][]float64, l.window+2)
@@ -121,7 +123,7 @@ func (l *loess) row(offset int) []float64 {
 	return row
 }
 
-// middle are the weights around a point in the middle of a series, summing to 1.
+// middle returns the weights around a point in the middle of a series. Their sum is 1.
 func (l *loess) middle() []float64 {
 	if l.kernel == nil {
 		l.kernel = slices.Clone(l.row(l.window / 2))
@@ -130,7 +132,7 @@ func (l *loess) middle() []float64 {
 	return l.kernel
 }
 
-// tricube is the weight at a distance r within the radius h.
+// tricube returns the weight at a distance r within the radius h.
 func tricube(r, h float64) float64 {
 	switch {
 	case r <= innermost*h:
@@ -143,7 +145,7 @@ func tricube(r, h float64) float64 {
 	return u * u * u
 }
 
-// smooth writes the smooth of y to dst, which is as long. The weights multiply the tricube weights; nil are all 1.
+// smooth writes the smoothed y to dst, which has the same length. The weights multiply the tricube weights; nil means that all are 1.
 func (l *loess) smooth(dst, y, weights []float64) {
 	n := len(y)
 	if n < 2 {
@@ -172,18 +174,18 @@ func interpolate(dst []float64, i, j int) {
 	}
 }
 
-// fit is the smooth at a point of y: the value there where no weight is left around it.
+// fit returns the smoothed value at a point of y. If all weights around it are 0, it returns the value of y at the point.
 func (l *loess) fit(y, weights []float64, at int) float64 {
 	n, half := len(y), l.window/2
 	if weights == nil && at >= half && at < n-half {
-		// In the middle the weights are the same on either side, so the line's slope has no say.
+		// In the middle, the weights are symmetric, so the slope of the line does not matter.
 		return floats.Dot(l.middle(), y[at-half:at-half+l.window])
 	}
 	return l.estimate(y, weights, at, y[at])
 }
 
-// estimate is the fit at a point, which may lie one step outside the series, by the window of values around it, or
-// nearest to it; otherwise where no weight is left.
+// estimate returns the fit at a point, which may be one step outside the series. It uses the window of values around the point, or the
+// nearest window. If all weights are 0, it returns otherwise.
 func (l *loess) estimate(y, weights []float64, at int, otherwise float64) float64 {
 	n := len(y)
 	if l.window >= n {
@@ -206,8 +208,7 @@ func (l *loess) estimate(y, weights []float64, at int, otherwise float64) float6
 	return m.value(l.linear, n, otherwise)
 }
 
-// all is the fit at a point by all values, for a window that is wider than the series: its radius grows by half of what
-// it is wider.
+// all returns the fit at a point with all values, for a window that is wider than the series. The radius grows by half of the difference.
 func (l *loess) all(y, weights []float64, at int, otherwise float64) float64 {
 	n := len(y)
 	radius := float64(max(at, n-1-at) + (l.window-n)/2)
@@ -222,7 +223,7 @@ func (l *loess) all(y, weights []float64, at int, otherwise float64) float64 {
 	return m.value(l.linear, n, otherwise)
 }
 
-// moments are the sums that a weighted line through (x, y) needs: of w, wx, wx², wy and wxy.
+// moments are the sums that a weighted line through (x, y) needs: the sums of w, wx, wx², wy and wxy.
 type moments struct{ w, x, xx, y, xy float64 }
 
 func (m *moments) add(w, x, y float64) {
@@ -234,8 +235,7 @@ func (m *moments) add(w, x, y float64) {
 	m.xy += wx * y
 }
 
-// value is the fit at x = 0. A line is only drawn where the points around it spread over more than a thousandth of the
-// n values.
+// value returns the fit at x = 0. It fits a line only if the spread of the points is more than a thousandth of the n values.
 func (m *moments) value(linear bool, n int, otherwise float64) float64 {
 	if m.w <= 0 {
 		return otherwise

@@ -29,14 +29,14 @@ type Auto struct {
 
 const (
 	defaultHorizon, maxHorizon = 12, 1440
-	// maxModels is how many models are combined.
+	// maxModels is the number of models that are combined.
 	maxModels = 3
 	// maxSteps and maxSeasons bound the history that is used: this many steps, or this many of the longest season or the
 	// horizon if that is more.
 	maxSteps, maxSeasons = 5000, 4
 )
 
-// Name is "Auto" with the seasons: "Auto(24, 168)".
+// Name returns "Auto" with the seasons: "Auto(24, 168)".
 func (m Auto) Name() string {
 	if len(m.Seasons) == 0 {
 		return "Auto"
@@ -44,7 +44,7 @@ func (m Auto) Name() string {
 	return "Auto(" + strings.ReplaceAll(strings.Trim(fmt.Sprint(m.Seasons), "[]"), " ", ", ") + ")"
 }
 
-// Fit needs one observation. It does not depend on a clock or on random numbers: equal series give equal bits. Errors:
+// Fit needs one observation. It does not depend on a clock or on random numbers, so equal series give exactly equal results. Errors:
 // forecast.ErrParameter, forecast.ErrTooShort if there is no observation, forecast.ErrNotFinite.
 func (m Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Horizon == 0 {
@@ -55,12 +55,12 @@ func (m Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 	}
 	longest := slices.Max(append([]int{m.Horizon}, m.Seasons...))
 	s = s.Slice(max(0, s.Len()-max(maxSteps, maxSeasons*min(longest, s.Len()))), s.Len())
-	s = s.Slice(numeric.First(s.Values), s.Len()) // A series begins with its first observation.
+	s = s.Slice(numeric.First(s.Values), s.Len()) // A series starts with its first observation.
 	if err := numeric.Check(s, 1); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	f := &fitted{seen: newRange(s, longest), next: s.End(), step: s.Step}
-	known := s // A gap at the end says nothing of the models.
+	known := s // A gap at the end says nothing about the models.
 	for math.IsNaN(known.Values[known.Len()-1]) {
 		known = known.Slice(0, known.Len()-1)
 	}
@@ -68,7 +68,7 @@ func (m Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 		f.members = best(rank(m.candidates(known.Len()-held), known, held, m.Horizon), s)
 	}
 	if len(f.members) == 0 {
-		f.members = best([]*member{{model: naive.Last{}}}, s) // None if there is a single observation.
+		f.members = best([]*member{{model: naive.Last{}}}, s) // Empty if there is only one observation.
 	}
 	return f, nil
 }
@@ -89,12 +89,12 @@ func (m Auto) check() error {
 const (
 	// minSteps is the shortest series on which models are compared. A shorter one is forecast by its last value.
 	minSteps = 12
-	// minHeld and maxHeld bound the hold-out, and heldHorizons is how many horizons it should contain.
+	// minHeld and maxHeld bound the hold-out, and heldHorizons is the number of horizons that it should contain.
 	minHeld, maxHeld, heldHorizons = 240, 1440, 10
 )
 
-// holdOut is how many of n steps are held out: a season or more, at most a third, and down to a quarter if a season would
-// otherwise be left out.
+// holdOut returns how many of n steps are held out: a season or more, and at most a third of the steps. It is reduced to as little as a
+// quarter if a season could otherwise not be used.
 func (m Auto) holdOut(n int) int {
 	if n < minSteps {
 		return 0
@@ -114,7 +114,7 @@ func (m Auto) holdOut(n int) int {
 	return held
 }
 
-// candidates are the models for n steps before the hold-out, the simplest first: it wins a tie.
+// candidates returns the models for n steps before the hold-out. The simplest model is first, so that it wins a tie.
 func (m Auto) candidates(n int) []forecast.Model {
 	seasons := slices.DeleteFunc(slices.Clone(m.Seasons), func(season int) bool { return season > (n-1)/2 })
 	if len(seasons) == 0 {
@@ -129,7 +129,7 @@ func (m Auto) candidates(n int) []forecast.Model {
 	lags := autoregress.SeasonalLags(seasons...)
 	ridge := autoregress.Ridge{
 		Lags: lags, Profile: seasons[0],
-		// The weights follow changes of the series, but rest on at least ten observations each.
+		// The weights follow changes of the series, but each is based on at least ten observations.
 		HalfLife: float64(max(seasons[len(seasons)-1], 10*len(lags))),
 	}
 	return []forecast.Model{
@@ -141,7 +141,8 @@ func (m Auto) candidates(n int) []forecast.Model {
 	}
 }
 
-// rank scores the candidates on the last steps of the series, the best first. Those that cannot be fitted are left out.
+// rank scores the candidates on the last steps of the series and returns them with the best first. It omits candidates that cannot be
+// fitted.
 func rank(candidates []forecast.Model, s forecast.Series, held, horizon int) (out []*member) {
 	level := numeric.Magnitude(s.Values)
 	for _, model := range candidates {
@@ -154,7 +155,7 @@ func rank(candidates []forecast.Model, s forecast.Series, held, horizon int) (ou
 	return out
 }
 
-// best fits the first three of a ranking that can be fitted to the whole series.
+// best fits the best three members of a ranking to the whole series. It skips members that cannot be fitted.
 func best(ranking []*member, s forecast.Series) (out []*member) {
 	for _, m := range ranking {
 		fitted, err := m.model.Fit(s)
@@ -165,5 +166,5 @@ func best(ranking []*member, s forecast.Series) (out []*member) {
 			return out
 		}
 	}
-	return out[:min(len(out), 1)] // There is no median of two.
+	return out[:min(len(out), 1)] // A median of two models is not useful.
 }

@@ -14,21 +14,19 @@
 //
 // # Ranking
 //
-// Fit holds out the end of the series (at most a third), fits each candidate to what comes before it, and forecasts from
-// the origins in the hold-out, feeding the candidate each observation as if it came live. The mean absolute error over
-// all origins and all steps ahead ranks the candidates. The best three are fitted again, to the whole series. A forecast
-// is the median of the three, and so is each quantile: one model that goes astray has no say, and no weights have to be
-// estimated (Petropoulos & Svetunkov 2020, "A simple combination of univariate models", also use the median). A series of
-// fewer than 12 steps is forecast by its last value.
+// Fit holds out the end of the series (at most a third), fits each candidate to what comes before it, and forecasts from the origins in the
+// hold-out, feeding the candidate each observation as if it came live. The mean absolute error over all origins and all steps ahead ranks
+// the candidates. The best three are fitted again, to the whole series. A forecast is the median of the three, and so is each quantile. So
+// a single model with a bad forecast has no influence, and no weights need to be estimated (Petropoulos & Svetunkov 2020, "A simple
+// combination of univariate models", also use the median). For a series of fewer than 12 steps, the last value is the forecast.
 //
 // # Quantiles
 //
-// The quantiles of a model are its point forecast plus the quantiles of the errors that it made in the hold-out at the same
-// number of steps ahead (split conformal inference: Vovk, Gammerman & Shafer 2005). The errors are taken as they are, or
-// relative to the size of the forecast, whichever had the smaller loss. Fewer than 40 are pooled with those of neighboring
-// horizons. Overlapping forecasts have similar errors. The fewer independent errors there are, the more weight the model's
-// own standard error gets.
+// The quantiles of a model are its point forecast plus the quantiles of the errors that it made in the hold-out at the same number of steps
+// ahead (split conformal inference: Vovk, Gammerman & Shafer 2005). The errors are taken as they are, or relative to the size of the
+// forecast, whichever had the smaller loss. If there are fewer than 40, the errors of neighboring horizons are added. Overlapping forecasts
+// have similar errors. The fewer independent errors there are, the more weight the model's own standard error gets.
 //
-// Every quantile lies at most one range of the series (highest minus lowest value) above its highest value or below its
-// lowest. A series that has never been negative has no negative forecasts.
+// Every quantile is at most one range of the series (highest minus lowest value) above its highest value or below its lowest value. A
+// series that has never been negative has no negative forecasts.
 package ensemble

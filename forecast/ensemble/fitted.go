@@ -9,8 +9,8 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// fitted is the combination of the best models at its origin. Update moves their states; their ranking and the errors that
-// quantiles rest on stay as they were at the fit.
+// fitted is the combination of the best models at its origin. Update changes their states, but not their ranking and not the errors on
+// which quantiles are based.
 type fitted struct {
 	members []*member
 	seen    valueRange
@@ -19,7 +19,7 @@ type fitted struct {
 	step    time.Duration
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+// Update moves the origin one step forward. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	f.seen.observe(y)
@@ -28,7 +28,7 @@ func (f *fitted) Update(y float64) {
 	}
 }
 
-// PointsTo writes the medians of the coming len(dst) steps to dst. The first time that dst is so long, it allocates.
+// PointsTo writes the medians of the next len(dst) steps to dst. It allocates only if dst is longer than ever before.
 func (f *fitted) PointsTo(dst []float64) {
 	for k, m := range f.members {
 		if len(f.paths[k]) < len(dst) {
@@ -45,7 +45,7 @@ func (f *fitted) PointsTo(dst []float64) {
 	}
 }
 
-// Forecast is the forecast of the coming h steps. Standard errors are half of the central 68.3 % interval.
+// Forecast returns the forecast of the next h steps. Standard errors are half of the central 68.3 % interval.
 func (f *fitted) Forecast(h int) forecast.Forecast {
 	h = max(h, 0)
 	out := forecast.Forecast{Start: f.next, Step: f.step, Point: make([]float64, h), StdErr: make([]float64, h)}
@@ -69,7 +69,7 @@ type marginals struct {
 	seen      valueRange
 }
 
-// Quantile is the median of the members' p-quantiles at step i.
+// Quantile returns the median of the members' p-quantiles at step i.
 func (m marginals) Quantile(i int, p float64) float64 {
 	var values [maxModels]float64
 	for k, member := range m.members {
@@ -78,25 +78,25 @@ func (m marginals) Quantile(i int, p float64) float64 {
 	return m.seen.hold(values[:len(m.members)], p)
 }
 
-// median of one to three values, which it sorts.
+// median returns the median of one to three values, which it sorts.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)
 	return values[(n-1)/2]/2 + values[n/2]/2
 }
 
-// valueRange is what the series has shown, within which forecasts stay.
+// valueRange describes the values that the series has had. It limits the forecasts.
 type valueRange struct {
 	low, high, last float64
 	// least is the smallest value above 0, infinite if there is none.
 	least float64
 	// sparse means that zeros are common.
 	sparse bool
-	// quiet is how many steps ago a value was above 0, and season is the longest season, or the horizon if that is longer.
+	// quiet is the number of steps since the last value above 0. season is the longest season, or the horizon if that is longer.
 	quiet, season int
 }
 
-// manyZeros is the share of zeros from which on they are common.
+// manyZeros is the share of zeros from which on zeros are common.
 const manyZeros = 0.2
 
 func newRange(s forecast.Series, season int) valueRange {
@@ -123,9 +123,9 @@ func (r *valueRange) observe(y float64) {
 	}
 }
 
-// hold is the median of the members' p-quantiles, which it sorts, within what the series has shown; without members it is
-// the last value. If zeros are common, a quantile nearer to 0 than to the smallest value above 0 is 0. But a quantile above
-// the median is a little more than 0 after a value above 0 in the last season: such demand may come again.
+// hold returns the median of the members' p-quantiles, which it sorts, limited by the range. Without members, it returns the last value. If
+// zeros are common, a quantile that is closer to 0 than to the smallest value above 0 becomes 0. However, a quantile above the median stays
+// slightly above 0 if a value in the last season was above 0, because such demand may occur again.
 func (r *valueRange) hold(members []float64, p float64) float64 {
 	v, room := r.last, r.high-r.low
 	if len(members) > 0 {

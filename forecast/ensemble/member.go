@@ -14,13 +14,13 @@ type member struct {
 	model forecast.Model
 	// fitted is the model of the whole series.
 	fitted forecast.Fitted
-	// mae is the mean absolute error over all origins and steps ahead, and worst the largest absolute error.
+	// mae is the mean absolute error over all origins and steps ahead, and worst is the largest absolute error.
 	mae, worst float64
-	// errs are, by steps ahead, the errors in the member's unit, less their median, sorted.
+	// errs are the errors for each number of steps ahead, in the member's unit, minus their median, sorted.
 	errs [][]float64
-	// relative means that errors are divided by the size of the forecast, and not by the level of the series.
+	// relative is true if errors are divided by the size of the forecast, and not by the level of the series.
 	relative bool
-	// independent is how many independent errors there are, by steps ahead.
+	// independent is the number of independent errors for each number of steps ahead.
 	independent []float64
 	// level is the mean magnitude of the series.
 	level float64
@@ -29,11 +29,11 @@ type member struct {
 const (
 	// maxOrigins bounds the number of origins in the hold-out.
 	maxOrigins = 240
-	// minErrors is the fewest errors that quantiles are taken from.
+	// minErrors is the smallest number of errors from which quantiles are computed.
 	minErrors = 40
-	// fewIndependent is how many independent errors have the same weight as the model's own standard error.
+	// fewIndependent is the number of independent errors that has the same weight as the model's own standard error.
 	fewIndependent = 10
-	// minUnit is the smallest unit, as a share of the mean level: errors divided by almost nothing would be huge.
+	// minUnit is the smallest unit, as a share of the mean level. Errors divided by a smaller unit would be huge.
 	minUnit = 0.2
 )
 
@@ -80,8 +80,7 @@ func (m *member) calibrate(errs, points [][]float64) {
 	}
 }
 
-// inUnits takes the errors in the member's unit, and returns the pinball loss of their 5 % and 95 % quantiles (Koenker &
-// Bassett 1978).
+// inUnits converts the errors to the member's unit, and returns the pinball loss of their 5 % and 95 % quantiles (Koenker & Bassett 1978).
 func (m *member) inUnits(errs, points [][]float64) (loss float64) {
 	scaled := make([][]float64, len(errs))
 	for h := range errs {
@@ -100,7 +99,7 @@ func (m *member) inUnits(errs, points [][]float64) (loss float64) {
 	return loss
 }
 
-// unit is what an error is divided by: the level of the series, or the size of the forecast.
+// unit returns the divisor of an error: the level of the series, or the size of the forecast.
 func (m *member) unit(point float64) float64 {
 	u := m.level
 	if m.relative {
@@ -109,8 +108,8 @@ func (m *member) unit(point float64) float64 {
 	return cmp.Or(u, 1)
 }
 
-// pooled are the errors at each horizon, with those of its neighbors if they are fewer than minErrors, sorted and without
-// their median: a forecast is the median of its distribution.
+// pooled returns the errors at each horizon, sorted. If there are fewer than minErrors, it adds the errors of neighboring horizons. It
+// subtracts their median, because a forecast is the median of its distribution.
 func pooled(errs [][]float64) [][]float64 {
 	out := make([][]float64, len(errs))
 	for h := range errs {
@@ -135,7 +134,7 @@ func pooled(errs [][]float64) [][]float64 {
 	return out
 }
 
-// quantileOf is the p-quantile of step i (from 0) of the member's forecast.
+// quantileOf returns the p-quantile of step i (from 0) of the member's forecast.
 func (m *member) quantileOf(f forecast.Forecast, i int, p float64) float64 {
 	own := f.QuantileAt(i, p)
 	h := min(i, len(m.errs)-1)

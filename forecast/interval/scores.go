@@ -1,10 +1,10 @@
-// Package interval calibrates forecasts: it turns past forecast errors into quantiles with the right coverage, whatever
-// the distribution of the errors.
+// Package interval calibrates forecasts: it turns past forecast errors into quantiles with the right coverage, for any distribution of the
+// errors.
 //
-// Scores keeps the recent errors (conformal scores) of one model at one horizon; its p-quantile, added to the next
-// point forecast, is that forecast's p-quantile (split conformal inference: Vovk, Gammerman & Shafer 2005; on a sliding
-// window for series, where exchangeability holds only roughly). Adaptive corrects the level by the coverage so far, so
-// that the quantile follows a drift of the series (Gibbs & Candès 2021).
+// Scores keeps the recent errors (conformal scores) of one model at one horizon. The p-quantile of the scores plus the next point forecast
+// is the p-quantile of that forecast. This is split conformal inference (Vovk, Gammerman & Shafer 2005) on a sliding window, because the
+// errors of a series are only roughly exchangeable. Adaptive corrects the level by the coverage so far, so that the quantile follows a
+// drift of the series (Gibbs & Candès 2021).
 //
 //	scores, adaptive := interval.NewScores(480), interval.NewAdaptive(0.95, 0.01)
 //	upper := point + scores.Quantile(adaptive.Level(0.95))
@@ -12,7 +12,7 @@
 //	adaptive.Record(y <= upper)
 //	scores.Add(y - point)
 //
-// Errors that grow with the level are divided by it before they are added, and multiplied after.
+// If errors grow with the level of the series, divide them by the level before you add them, and multiply the quantile by the level.
 package interval
 
 import (
@@ -20,23 +20,24 @@ import (
 	"slices"
 )
 
-// Scores is a sliding window of the newest scores, at hand in order of time and of size. Single precision halves the
-// memory: a score needs no more. The zero Scores holds nothing; make it with NewScores.
+// Scores is a sliding window of the newest scores, sorted by time and by size. Scores are stored in single precision, which is sufficient
+// and halves the memory. The zero Scores is not usable; use NewScores.
 type Scores struct {
 	size   int
 	ring   []float32
 	oldest int
-	// sorted are places in the ring, by their scores.
+	// sorted are the positions in the ring, sorted by their scores.
 	sorted []uint16
 }
 
-// NewScores keeps the newest size scores, 1 ≤ size ≤ 65,536. It takes their memory with the first one: many forecasts are never scored.
+// NewScores returns empty Scores that keep the newest size scores, 1 ≤ size ≤ 65,536. Their memory is allocated with the first score,
+// because many forecasts are never scored.
 func NewScores(size int) *Scores { return &Scores{size: min(size, 1<<16)} }
 
-// Len is the number of scores held.
+// Len returns the number of stored scores.
 func (s *Scores) Len() int { return len(s.ring) }
 
-// Add takes the newest score and drops the oldest when full. A score that is not finite is ignored.
+// Add adds the newest score, and drops the oldest one if the window is full. It ignores a score that is not finite.
 func (s *Scores) Add(score float64) {
 	v := float32(score)
 	if math.IsNaN(score) || math.IsInf(float64(v), 0) {
@@ -54,7 +55,7 @@ func (s *Scores) Add(score float64) {
 	s.oldest = (s.oldest + 1) % len(s.ring)
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (s *Scores) Clone() *Scores {
 	c := *s
 	c.ring = append(make([]float32, 0, s.size), s.ring...)
@@ -62,11 +63,11 @@ func (s *Scores) Clone() *Scores {
 	return &c
 }
 
-// replace puts v in the place of the oldest; what lies between the two moves by one.
+// replace replaces the oldest score with v. The sorted positions between the two scores move by one.
 func (s *Scores) replace(v float32) {
 	place := uint16(s.oldest) //nolint:gosec // Less than the size.
 	from, to := s.rank(s.ring[place]), s.rank(v)
-	for s.sorted[from] != place { // Others are equal to it.
+	for s.sorted[from] != place { // Other scores may be equal to it.
 		from++
 	}
 	if to > from {
@@ -78,7 +79,7 @@ func (s *Scores) replace(v float32) {
 	s.ring[place], s.sorted[to] = v, place
 }
 
-// rank is how many scores are below v.
+// rank returns the number of scores below v.
 func (s *Scores) rank(v float32) int {
 	low, high := 0, len(s.sorted)
 	for low < high {
@@ -91,20 +92,21 @@ func (s *Scores) rank(v float32) int {
 	return low
 }
 
-// Quantile is the conformal p-quantile: the ⌈p(n+1)⌉-th smallest of n scores, so that a new score, exchangeable with
-// them, stays within it with probability of at least p. Where that rank lies beyond the scores, the nearest one stands
-// in: more scores are needed for a bound so far out. NaN without scores.
+// Quantile returns the conformal p-quantile: the ⌈p(n+1)⌉-th smallest of n scores. If a new score is exchangeable with them, it is at most
+// this quantile with a probability of at least p. If there is no score with that rank, Quantile returns the nearest score, because a bound
+// so far out needs more scores. NaN if there are no scores.
 func (s *Scores) Quantile(p float64) float64 {
 	n := len(s.sorted)
 	if n == 0 {
 		return math.NaN()
 	}
-	// The small term keeps p(n+1) that is a whole number but for rounding from being rounded up.
+	// The small term prevents a p(n+1) that is a whole number, except for rounding errors, from being rounded up.
 	rank := int(math.Ceil(p*float64(n+1) - 1e-9))
 	return float64(s.ring[s.sorted[min(max(rank, 1), n)-1]])
 }
 
-// Quantile is the conformal p-quantile of sorted scores, by the line between the two nearest ranks; NaN without scores.
+// Quantile returns the conformal p-quantile of sorted scores, interpolated linearly between the two nearest ranks; NaN if there are no
+// scores.
 func Quantile(sorted []float64, p float64) float64 {
 	n := len(sorted)
 	if n == 0 {
@@ -116,29 +118,28 @@ func Quantile(sorted []float64, p float64) float64 {
 	return sorted[low-1] + (rank-float64(low))*(sorted[high-1]-sorted[low-1])
 }
 
-// Adaptive keeps the long-run coverage of a quantile at its level p while the series drifts: each miss makes the next
-// quantile more careful, each hit a little less (Gibbs & Candès 2021, "Adaptive conformal inference under distribution
-// shift"). The zero Adaptive is not adapted; use NewAdaptive.
+// Adaptive keeps the long-run coverage of a quantile at its level p while the series drifts. Each miss makes the next quantile more
+// cautious, and each hit makes it slightly less cautious (Gibbs & Candès 2021, "Adaptive conformal inference under distribution shift").
+// The zero Adaptive does not adapt; use NewAdaptive.
 type Adaptive struct {
 	miss  float64 // 1 − p, the wanted share of misses
 	rate  float64
 	alpha float64
 }
 
-// The share of misses that is aimed at stays within these multiples of the wanted one: without bounds a quiet month
-// would take the quantile to the centre of the scores, just before the burst it is there for.
+// The adapted share of misses stays within these multiples of the requested one. Without bounds, a quiet month would move the quantile to
+// the center of the scores, just before the burst for which it is needed.
 const (
 	minAlpha = 0.25
 	maxAlpha = 2
 )
 
-// NewAdaptive adapts the level p, 0 < p < 1, with the given rate: a miss moves the level by about that much. Sensible
-// rates are 0.005 to 0.02.
+// NewAdaptive returns an Adaptive for the level p, 0 < p < 1. A miss moves the level by about the rate. Useful rates are 0.005 to 0.02.
 func NewAdaptive(p, rate float64) Adaptive {
 	return Adaptive{miss: 1 - p, rate: rate, alpha: 1 - p}
 }
 
-// Record takes whether an observation lay within the quantile that was given for it.
+// Record records whether an observation was within the quantile that was forecast for it.
 func (a *Adaptive) Record(within bool) {
 	step := a.rate * a.miss
 	if !within {
@@ -147,8 +148,8 @@ func (a *Adaptive) Record(within bool) {
 	a.alpha = min(max(a.alpha+step, minAlpha*a.miss), maxAlpha*a.miss)
 }
 
-// Level is the level to ask of Scores so that q is met: the wanted level becomes the adapted one, and the levels between
-// the median, it and 1 stretch along. Increasing in q, so that quantiles never cross; the lower half is left alone.
+// Level returns the level to request from Scores so that the coverage is q. It maps p to the adapted level, and stretches the levels
+// between the median, p and 1 accordingly. It increases with q, so that quantiles never cross. It does not change levels below the median.
 func (a *Adaptive) Level(q float64) float64 {
 	wanted, adapted := 1-a.miss, max(1-a.alpha, 0.5)
 	switch {

@@ -1,6 +1,6 @@
-// Package modeltest tests what every forecast.Model must do, on hostile series: return a finite forecast or an error
-// that wraps one of package [forecast]'s sentinels, and never panic; return quantiles that do not cross, and do not
-// change afterwards; be deterministic; and take observations without allocation.
+// Package modeltest tests on hostile series what every forecast.Model must do. A Model must return a finite forecast, or an error that
+// wraps one of the errors of package [forecast], and must never panic. Its quantiles must not cross, and must not change afterwards. It
+// must be deterministic, and must accept observations without allocation.
 //
 //	func TestModel(t *testing.T) { modeltest.Test(t, Mine{}) }
 //
@@ -25,7 +25,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Test holds a model to its promises on every hostile series.
+// Test tests a model on every hostile series.
 func Test(t *testing.T, model forecast.Model) {
 	t.Helper()
 	for name, values := range Hostile() {
@@ -35,8 +35,8 @@ func Test(t *testing.T, model forecast.Model) {
 	t.Run(model.Name()+" twice", func(t *testing.T) { repeats(t, model) })
 }
 
-// Check fits a model to values a day apart and feeds it on; it fails on anything but a finite forecast or a known
-// error.
+// Check fits a model to values that are a day apart, and then updates it with more values. It fails if the result is neither a finite
+// forecast nor a known error.
 func Check(t *testing.T, model forecast.Model, values []float64) {
 	t.Helper()
 	given := slices.Clone(values)
@@ -67,7 +67,7 @@ func Check(t *testing.T, model forecast.Model, values []float64) {
 	}
 }
 
-// Fuzz is values as bytes and back, for the corpus of a fuzz target.
+// Fuzz returns values as bytes, for the corpus of a fuzz target. Values is its inverse.
 func Fuzz(values []float64) []byte {
 	var raw []byte
 	for _, v := range values[:min(len(values), 40)] {
@@ -76,7 +76,7 @@ func Fuzz(values []float64) []byte {
 	return raw
 }
 
-// Values reads at most 100 values from what a fuzz target is given.
+// Values reads at most 100 values from the input of a fuzz target.
 func Values(raw []byte) []float64 {
 	var values []float64
 	for ; len(raw) >= 8 && len(values) < 100; raw = raw[8:] {
@@ -97,11 +97,11 @@ func checkError(t *testing.T, model forecast.Model, err error) {
 	t.Errorf("%s: unknown error %v", model.Name(), err)
 }
 
-// ahead is how far forecasts are looked at.
+// ahead is the number of forecast steps that are checked.
 const ahead = 30
 
-// sound is the forecast of the coming steps. It fails on one with a point or a standard error that is not finite, on
-// points that disagree with PointsTo, and on quantiles that do not go with them.
+// sound returns the forecast of the next steps. It fails if a point or a standard error is not finite, if the points differ from the result
+// of PointsTo, or if the quantiles do not match the points.
 func sound(t *testing.T, what string, fitted forecast.Fitted) forecast.Forecast {
 	t.Helper()
 	f := fitted.Forecast(ahead)
@@ -119,10 +119,10 @@ func sound(t *testing.T, what string, fitted forecast.Fitted) forecast.Forecast 
 	return f
 }
 
-// minLevel is that of the lowest quantile that is looked at; the highest is as far from 1.
+// minLevel is the level of the lowest quantile that is checked. The highest level is 1 − minLevel.
 const minLevel = 0.001
 
-// ordered fails on quantiles that are not finite, or that cross by more than rounding.
+// ordered fails if quantiles are not finite, or if they cross by more than a rounding error.
 func ordered(t *testing.T, what string, f forecast.Forecast) {
 	t.Helper()
 	below := make([]float64, len(f.Point))
@@ -140,9 +140,8 @@ func ordered(t *testing.T, what string, f forecast.Forecast) {
 	}
 }
 
-// central fails where the median and the point speak of different values. The mean of a distribution lies within one
-// standard deviation of its median. Only on a plain series: on a hostile one a calibrated median may be right to leave
-// a point that was wrong before.
+// central fails if the median and the point are too far apart. The mean of a distribution is within one standard deviation of its median.
+// central is used only on ordinary series. On a hostile series, a calibrated median may rightly differ from a point that was wrong before.
 func central(t *testing.T, what string, f forecast.Forecast) {
 	t.Helper()
 	for i, median := range f.Quantile(0.5) {
@@ -155,7 +154,7 @@ func central(t *testing.T, what string, f forecast.Forecast) {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// repeats fails where two fits to one series, led on alike, do not forecast the same to the last bit.
+// repeats fails if two fits to the same series, with the same updates, do not have exactly the same forecasts.
 func repeats(t *testing.T, model forecast.Model) {
 	t.Helper()
 	var points, spreads [2][]float64
@@ -174,7 +173,7 @@ func repeats(t *testing.T, model forecast.Model) {
 	}
 }
 
-// same reports whether two values are, where missing ones are alike.
+// same reports whether two values are the same. Missing values are the same.
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
 func allocates(t *testing.T, model forecast.Model) {
@@ -199,10 +198,10 @@ func daily(values []float64) forecast.Series {
 	return forecast.Series{Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Step: 24 * time.Hour, Values: values}
 }
 
-// length of the longer hostile series.
+// length is the length of the longer hostile series.
 const length = 120
 
-// Hostile are values that break careless models, by name.
+// Hostile returns series that break careless models, by name.
 func Hostile() map[string][]float64 {
 	nan := math.NaN()
 	plain := noise(length)
@@ -253,7 +252,7 @@ func shapes(plain []float64) map[string]func(i int) float64 {
 	}
 }
 
-// noise is a level with a season of 12 and independent errors.
+// noise returns a level with a season of 12 and independent errors.
 func noise(n int) []float64 {
 	random := rand.New(rand.NewPCG(9, 1))
 	out := make([]float64, n)
@@ -263,7 +262,7 @@ func noise(n int) []float64 {
 	return out
 }
 
-// withGaps is a copy with every n-th value missing.
+// withGaps returns a copy with every n-th value missing.
 func withGaps(values []float64, n int) []float64 {
 	out := slices.Clone(values)
 	for i := n - 1; i < len(out); i += n {

@@ -8,19 +8,19 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// Deseasonalised is the last value of the series with its season taken out and put back in: the Naive2 of the M4
-// competition, which its scores are relative to (Makridakis, Spiliotis & Assimakopoulos 2020). The season is that of a
-// classical multiplicative decomposition, and is there only where the autocorrelation at the period is significant at
-// 90 %; otherwise, and where an observation is not positive, the method is Last alone.
+// Deseasonalised forecasts the last value of the seasonally adjusted series, multiplied by the seasonal index of each step. It is the
+// method Naive2 of the M4 competition, whose scores are relative to it (Makridakis, Spiliotis & Assimakopoulos 2020). The season comes from
+// a classical multiplicative decomposition. It is used only if the autocorrelation at the period is significant at 90 % and all
+// observations are positive. Otherwise, the method is the same as Last.
 type Deseasonalised struct {
 	// Period is the length of the season in steps; 1 means none.
 	Period int
 }
 
-// Name is the competition's: "Naive2(m=24)".
+// Name returns the competition's name with the period: "Naive2(m=24)".
 func (m Deseasonalised) Name() string { return fmt.Sprintf("Naive2(m=%d)", m.Period) }
 
-// Fit wants two observations; a season wants three of its length. Errors: forecast.ErrParameter, forecast.ErrTooShort,
+// Fit needs two observations. A season is used only with at least three whole periods. Errors: forecast.ErrParameter, forecast.ErrTooShort,
 // forecast.ErrNotFinite.
 func (m Deseasonalised) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Period < 1 {
@@ -47,14 +47,14 @@ func (m Deseasonalised) Fit(s forecast.Series) (forecast.Fitted, error) {
 	return &deseasonalised{inner: fitted, indices: indices, at: s.Len() % len(indices)}, nil
 }
 
-// deseasonalised is a last value without season at its origin; at is the season's step that comes next.
+// deseasonalised is the fitted method at its origin. at is the season's next step.
 type deseasonalised struct {
 	inner   forecast.Fitted
 	indices []float64
 	at      int
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+// Update moves the origin one step forward. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *deseasonalised) Update(y float64) {
 	if !numeric.Observed(y) {
 		y = math.NaN()
@@ -71,7 +71,7 @@ func (f *deseasonalised) PointsTo(dst []float64) {
 	}
 }
 
-// Forecast has the adjusted series' standard errors, times the step's index.
+// Forecast returns the points with the standard errors of the adjusted series, times each step's index.
 func (f *deseasonalised) Forecast(h int) forecast.Forecast {
 	out := f.inner.Forecast(h)
 	for i := range out.Point {

@@ -1,4 +1,4 @@
-// Package naive has the baselines: the series stays as it is, or repeats the last season.
+// Package naive contains the baselines: the series keeps its last value, or repeats its last season.
 //
 //	Last            the last observation
 //	Seasonal        the same step of the last season
@@ -7,8 +7,8 @@
 // The methods estimate only the size of their errors, need little history and cannot diverge. Every model must beat
 // them, and they are used until one does.
 //
-// The standard errors are Gaussian: those of a random walk grow with √h, those of a seasonal random walk by whole
-// seasons (Hyndman & Athanasopoulos 2021, §5.5).
+// The errors are assumed to be Gaussian. The standard errors of a random walk grow with √h, and the standard errors of a seasonal random
+// walk grow with every whole season (Hyndman & Athanasopoulos 2021, §5.5).
 package naive
 
 import (
@@ -23,18 +23,18 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// Seasonal is the seasonal random walk: every step ahead is what the same step of the last season was. Where that is
-// missing it is what the season before had, and so on; where no season has it, the last observation.
+// Seasonal is the seasonal random walk: the forecast of every step is the value of the same step in the last season. If this value is
+// missing, it is the value of the season before, and so on. If no season has a value, it is the last observation.
 type Seasonal struct {
 	// Period is the length of the season in steps, 2 or more.
 	Period int
 }
 
-// Name is the method with its period: "Seasonal naive(m=24)".
+// Name returns the name of the method with its period: "Seasonal naive(m=24)".
 func (m Seasonal) Name() string { return fmt.Sprintf("Seasonal naive(m=%d)", m.Period) }
 
-// Fit keeps the last season and measures the differences from season to season. It wants more than one season, with one
-// pair of observations a season apart. A difference over k seasons counts as k.
+// Fit keeps the last season and measures the differences from season to season. It needs more than one season, and one pair of observations
+// that are a season apart. A difference over k seasons counts as k differences.
 func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Period < 2 {
 		return nil, fmt.Errorf("%s: period %d, expected 2 or more: %w", m.Name(), m.Period, forecast.ErrParameter)
@@ -67,13 +67,13 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	return f, nil
 }
 
-// seasonal is a seasonal random walk at its origin.
+// seasonal is a fitted seasonal random walk at its origin.
 type seasonal struct {
-	// values are the newest observations of the season's steps, NaN where there never was one; ages are how many seasons
-	// ago beyond the last they were made. Two slices hold them in less memory than one of pairs.
+	// values are the newest observations of the season's steps; NaN if there was none. ages are their ages in seasons; 0 means the last
+	// season. Two slices need less memory than one slice of pairs.
 	values []float64
 	ages   []uint16
-	// at is the season's step that comes next.
+	// at is the season's next step.
 	at        int
 	last      float64
 	deviation float64
@@ -81,7 +81,7 @@ type seasonal struct {
 	step      time.Duration
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+// Update moves the origin one step forward. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *seasonal) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	f.observe(y)
@@ -97,7 +97,7 @@ func (f *seasonal) observe(y float64) {
 	f.at = (f.at + 1) % len(f.values)
 }
 
-// PointsTo writes the last season, over and over.
+// PointsTo writes the last season to dst, repeated as needed.
 func (f *seasonal) PointsTo(dst []float64) {
 	at := f.at
 	for i := range dst {
@@ -112,8 +112,8 @@ func (f *seasonal) PointsTo(dst []float64) {
 	}
 }
 
-// Forecast has σ√(k+1) for the standard error of step h, k the whole seasons in h−1, with one more season for each that
-// the slot's observation lies further back.
+// Forecast returns the points with the standard errors σ√(k+1) for step h. Here, k is the number of whole seasons in h−1, plus the age of
+// the slot's observation in seasons.
 func (f *seasonal) Forecast(h int) forecast.Forecast {
 	out := forecast.Forecast{
 		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
@@ -126,14 +126,14 @@ func (f *seasonal) Forecast(h int) forecast.Forecast {
 	return out
 }
 
-// Last is the random walk: every step ahead is the last observation.
+// Last is the random walk: the forecast of every step is the last observation.
 type Last struct{}
 
-// Name is "Last value".
+// Name returns "Last value".
 func (Last) Name() string { return "Last value" }
 
-// Fit keeps the last observation and measures the steps between neighbours. It wants two observations. A step over a
-// gap of k values counts as k steps.
+// Fit keeps the last observation and measures the differences between neighboring observations. It needs two observations. A difference
+// over k steps counts as k differences.
 func (m Last) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if err := numeric.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
@@ -157,7 +157,7 @@ func (m Last) Fit(s forecast.Series) (forecast.Fitted, error) {
 	}, nil
 }
 
-// last is a random walk at its origin; age is how many steps ago its value was observed.
+// last is a fitted random walk at its origin. age is the number of steps since its value was observed.
 type last struct {
 	value, deviation float64
 	age              int
@@ -165,7 +165,7 @@ type last struct {
 	step             time.Duration
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+// Update moves the origin one step forward. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *last) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	f.age++
@@ -181,7 +181,7 @@ func (f *last) PointsTo(dst []float64) {
 	}
 }
 
-// Forecast has σ√h for the standard error of step h, counted from the last observation.
+// Forecast returns the points with the standard errors σ√h for step h, counted from the last observation.
 func (f *last) Forecast(h int) forecast.Forecast {
 	out := forecast.Forecast{
 		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
@@ -193,14 +193,15 @@ func (f *last) Forecast(h int) forecast.Forecast {
 	return out
 }
 
-// minIndex and maxIndex bound the seasonal indices, so that dividing by one and multiplying by another stays finite.
+// minIndex and maxIndex bound the seasonal indices, so that a value that is divided by one index and multiplied by another one stays
+// finite.
 const (
 	minIndex = 1e-6
 	maxIndex = 1e6
 )
 
-// seasonal90 is the competition's test of a season: the autocorrelation at the period lies outside Bartlett's 90 %
-// limits, 1.645·√((1 + 2Σr²)/n) over the shorter lags. It wants three seasons.
+// seasonal90 is the competition's test for a season: it reports whether the autocorrelation at the period is outside Bartlett's 90 %
+// limits, 1.645·√((1 + 2Σr²)/n), where the sum is over the shorter lags. It needs three seasons.
 func seasonal90(values []float64, period int) bool {
 	if len(values) < 3*period {
 		return false
@@ -219,7 +220,7 @@ func seasonal90(values []float64, period int) bool {
 	return math.Abs(r) > 1.645*math.Sqrt((1+2*squares)/float64(len(values)))
 }
 
-// centred are the values' deviations from their mean, 0 for a gap, in units of the largest value.
+// centred returns the values' deviations from their mean, in units of the largest value; 0 for a gap.
 func centred(values []float64) []float64 {
 	largest := 0.0
 	for _, v := range values {
@@ -243,7 +244,8 @@ func centred(values []float64) []float64 {
 	return out
 }
 
-// ratioIndices are the seasonal indices by ratio to moving average, with mean 1; the first belongs to the first value.
+// ratioIndices returns the seasonal indices by the ratio-to-moving-average method. Their mean is 1. The first index belongs to the first
+// value.
 func ratioIndices(values []float64, period int) []float64 {
 	sums, counts := make([]float64, period), make([]float64, period)
 	half := period / 2
@@ -263,7 +265,7 @@ func ratioIndices(values []float64, period int) []float64 {
 	return sums
 }
 
-// movingAverage is the mean over one period centred at i; one of even length has half of either end.
+// movingAverage returns the mean over one period, centered at i. With an even period, both ends have half the weight.
 func movingAverage(values []float64, i, period int) float64 {
 	half := period / 2
 	sum := 0.0
@@ -282,7 +284,7 @@ func positive(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v <= 0 })
 }
 
-// usable reports whether every index is there and of moderate size.
+// usable reports whether every index is known and within its bounds.
 func usable(indices []float64) bool {
 	return !slices.ContainsFunc(indices, func(index float64) bool { return !(index > minIndex && index < maxIndex) })
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// equations are the normal equations of a weighted regression: the lower triangle of the moments of the regressors,
-// line by line, and those of regressors and target.
+// equations are the normal equations of a weighted regression: the lower triangle of the moments of the regressors, row by row, and the
+// moments of the regressors and the target.
 type equations struct {
 	moments, right []float64
 }
@@ -24,7 +24,7 @@ func (e *equations) clear() {
 	clear(e.right)
 }
 
-// add takes a row with its weight.
+// add adds a row with its weight.
 func (e *equations) add(x []float64, y, weight float64) {
 	width := len(e.right)
 	for i, v := range x {
@@ -37,7 +37,7 @@ func (e *equations) add(x []float64, y, weight float64) {
 	}
 }
 
-// penalise draws the coefficients to the means of the prior, or to 0: each by a share of its regressor's own moment, so
+// penalise shrinks the coefficients toward the means of the prior, or toward 0. Each penalty is a share of the regressor's own moment, so
 // that the unit of a regressor does not matter.
 func (e *equations) penalise(share float64, prior *Prior) {
 	width := len(e.right)
@@ -49,14 +49,13 @@ func (e *equations) penalise(share float64, prior *Prior) {
 }
 
 const (
-	// minJitter is added to the diagonal, as a share of it, where the regressors are collinear to the last digit; it grows
-	// until the equations can be solved.
+	// minJitter is added to the diagonal, as a share of it, if the regressors are collinear to the last digit. It grows until the equations
+	// can be solved.
 	minJitter = 1e-12
 	maxJitter = 1e-3
 )
 
-// solve writes the solution to dst. The moments are brought to a diagonal of ones first, which makes nothing of the units
-// that the regressors are in.
+// solve writes the solution to dst. It first scales the moments to a diagonal of ones, so that the units of the regressors do not matter.
 func (e *equations) solve(dst Coefficients) error {
 	width := len(dst)
 	units, right := e.units(), mat.NewVecDense(width, nil)
@@ -87,7 +86,8 @@ func (e *equations) solve(dst Coefficients) error {
 	return fmt.Errorf("the %d normal equations are singular: %w", width, forecast.ErrNoConvergence)
 }
 
-// units are what the regressors are multiplied by to have moments of 1; 0 for one that is always 0, whose coefficient is.
+// units returns the factors that give the regressors moments of 1. The factor of a regressor that is always 0 is 0, and so is its
+// coefficient.
 func (e *equations) units() []float64 {
 	out := make([]float64, len(e.right))
 	for i := range out {
@@ -98,15 +98,15 @@ func (e *equations) units() []float64 {
 	return out
 }
 
-// Rows are observations: row i has the regressors X[i·width … (i+1)·width), with width = len(X)/len(Y), and the target
-// Y[i]. There is no intercept but a column of ones, if one is wanted.
+// Rows are observations: row i has the regressors X[i·width … (i+1)·width), with width = len(X)/len(Y), and the target Y[i]. There is no
+// intercept. If you need one, add a column of ones.
 type Rows struct {
 	X, Y []float64
-	// Weights say how much a row counts, 0 or more; nil means 1 each.
+	// Weights say how much each row counts, 0 or more; nil means 1 each.
 	Weights []float64
 }
 
-// Width is the number of regressors, 0 without rows.
+// Width returns the number of regressors; 0 if there are no rows.
 func (r Rows) Width() int {
 	if len(r.Y) == 0 {
 		return 0
@@ -114,7 +114,7 @@ func (r Rows) Width() int {
 	return len(r.X) / len(r.Y)
 }
 
-// row is the regressors of row i.
+// row returns the regressors of row i.
 func (r Rows) row(i, width int) []float64 { return r.X[i*width : (i+1)*width : (i+1)*width] }
 
 func (r Rows) weight(i int) float64 {
@@ -124,8 +124,8 @@ func (r Rows) weight(i int) float64 {
 	return r.Weights[i]
 }
 
-// check reports rows of different lengths (forecast.ErrParameter), no rows that count (forecast.ErrTooShort) or numbers
-// that are none (forecast.ErrNotFinite).
+// check returns an error if rows have different lengths (forecast.ErrParameter), if no row counts (forecast.ErrTooShort), or if a number is
+// not finite (forecast.ErrNotFinite).
 func (r Rows) check() error {
 	width := r.Width()
 	switch {
@@ -162,10 +162,10 @@ func (r Rows) check() error {
 	return nil
 }
 
-// maxMagnitude of a number: sums of products of two of them, weighted, stay finite.
+// maxMagnitude is the largest magnitude of a number. Weighted sums of products of two such numbers stay finite.
 const maxMagnitude = 1e60
 
-// meanMagnitude is the weighted mean of |Y|.
+// meanMagnitude returns the weighted mean of |Y|.
 func (r Rows) meanMagnitude() float64 {
 	sum, total := 0.0, 0.0
 	for i, y := range r.Y {

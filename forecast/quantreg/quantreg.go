@@ -1,16 +1,15 @@
-// Package quantreg fits linear quantile regressions (Koenker & Bassett 1978, "Regression quantiles"): a weighted sum of
-// regressors that a share p of the targets does not exceed. At p = 1/2 it is the regression of least absolute errors.
+// Package quantreg fits linear quantile regressions (Koenker & Bassett 1978, "Regression quantiles"): a weighted sum of regressors that a
+// share p of the targets does not exceed. With p = 1/2, it is the regression with the least absolute errors.
 //
 //	upper := quantreg.Regression{Level: 0.95}
 //	c, err := upper.Fit(quantreg.Rows{X: x, Y: y}) // x is row after row, a few columns each
 //	…
 //	q := c.At(row)
 //
-// The loss is minimised by iteratively reweighted least squares, with weights p/|r| for a residual r above the plane
-// and (1−p)/|r| below it (Schlossmacher 1973 for the median; Schnabel & Eilers 2013 for any quantile). Unlike the exact
-// linear programme it rounds off the loss below an epsilon. In return each pass is one sum of outer products; weights
-// of rows, a ridge and a Gaussian prior from other data fit into the same equations; and few passes from a good start
-// are enough.
+// The loss is minimized by iteratively reweighted least squares, with weights p/|r| for a residual r above the plane and (1−p)/|r| below it
+// (Schlossmacher 1973 for the median; Schnabel & Eilers 2013 for any quantile). Unlike an exact linear program, it smooths the loss below
+// an epsilon. In return, each pass is only one sum of outer products. Weights of rows, a ridge and a Gaussian prior from other data fit
+// into the same equations. From a good start, a few passes are enough.
 package quantreg
 
 import (
@@ -24,34 +23,34 @@ import (
 
 // Regression is a linear quantile regression before it has seen rows.
 type Regression struct {
-	// Level is the share p of the targets that is to lie below the plane, 0 < p < 1.
+	// Level is the share p of the targets that should be below the plane, 0 < p < 1.
 	Level float64
-	// Penalty is a ridge: the share of its own moment by which every coefficient is drawn to the mean of the Prior, or
-	// to 0.
+	// Penalty is a ridge that shrinks every coefficient toward the mean of the Prior, or toward 0. It is a share of the moment of the
+	// coefficient's regressor.
 	Penalty float64
-	// Epsilon is the residual below which the loss is bent into a parabola, in the unit of the targets. 0 means a
-	// thousandth of their mean magnitude. Too small a one makes tails jump, where few rows carry them.
+	// Epsilon is the residual below which the loss is a parabola, in the unit of the targets. 0 means a thousandth of their mean magnitude.
+	// If it is too small, extreme quantiles that depend on few rows jump.
 	Epsilon float64
-	// Passes is how often the weights are estimated again at most; 0 means 100. It ends sooner once nothing moves.
+	// Passes is the maximum number of passes that estimate the weights again; 0 means 100. The fit ends earlier if it has converged.
 	Passes int
-	// Start are the coefficients to begin with, those of a former fit, say; nil means the mean of the Prior or, without
-	// one, least squares.
+	// Start are the coefficients of the first pass, for example from an earlier fit. nil means the mean of the Prior or, without a Prior,
+	// least squares.
 	Start Coefficients
-	// Prior is what is known before; nil means nothing.
+	// Prior is what is known about the coefficients beforehand; nil means nothing.
 	Prior *Prior
 }
 
 const (
 	defaultPasses  = 100
 	defaultEpsilon = 1e-3
-	// still is the change of the loss, as a share of it, at which nothing moves any more.
+	// still is the change of the loss, as a share of the loss, below which the fit has converged.
 	still = 1e-9
 )
 
-// Coefficients are those of the regressors, in their order.
+// Coefficients are the coefficients of the regressors, in their order.
 type Coefficients []float64
 
-// At is the quantile at a row of regressors.
+// At returns the quantile for a row of regressors.
 func (c Coefficients) At(row []float64) float64 {
 	sum := 0.0
 	for j, x := range row {
@@ -60,8 +59,8 @@ func (c Coefficients) At(row []float64) float64 {
 	return sum
 }
 
-// Fit estimates the coefficients. Errors wrap forecast.ErrParameter, forecast.ErrTooShort without a row that counts,
-// forecast.ErrNotFinite, forecast.ErrNoConvergence.
+// Fit estimates the coefficients. Errors wrap forecast.ErrParameter, forecast.ErrTooShort (if no row counts), forecast.ErrNotFinite or
+// forecast.ErrNoConvergence.
 func (r Regression) Fit(rows Rows) (Coefficients, error) {
 	if err := r.check(rows); err != nil {
 		return nil, fmt.Errorf("quantile regression: %w", err)
@@ -73,8 +72,8 @@ func (r Regression) Fit(rows Rows) (Coefficients, error) {
 	return c, nil
 }
 
-// fit takes one pass after the other, and of all the coefficients on the way those of the least loss: a pass can
-// overshoot where rows change sides.
+// fit makes one pass after the other, and returns the coefficients with the smallest loss of all passes, because a pass can overshoot if
+// rows change sides.
 func (r Regression) fit(rows Rows) (Coefficients, error) {
 	width := rows.Width()
 	epsilon := r.epsilon(rows)
@@ -104,7 +103,7 @@ func (r Regression) fit(rows Rows) (Coefficients, error) {
 	return best, nil
 }
 
-// start is where the passes begin.
+// start returns the coefficients of the first pass.
 func (r Regression) start(rows Rows, e *equations) (Coefficients, error) {
 	c := make(Coefficients, rows.Width())
 	switch {
@@ -122,7 +121,7 @@ func (r Regression) start(rows Rows, e *equations) (Coefficients, error) {
 	return c, nil
 }
 
-// gather sets up the equations whose solution is the next step from c, and gives the loss at c.
+// gather sets up the equations whose solution is the next step from c, and returns the loss at c.
 func (r Regression) gather(e *equations, rows Rows, c Coefficients, epsilon float64) (loss float64) {
 	e.clear()
 	width := len(c)
@@ -152,8 +151,8 @@ func (r Regression) gather(e *equations, rows Rows, c Coefficients, epsilon floa
 	return loss
 }
 
-// Precision is the curvature of the loss at coefficients, per unit of weight: what a Prior from these rows is to have
-// for each row that it is to count for.
+// Precision returns the curvature of the loss at coefficients, per unit of weight. A Prior from these rows should have this precision for
+// each row that it counts as.
 func (r Regression) Precision(rows Rows, c Coefficients) ([]float64, error) {
 	if err := r.check(rows); err != nil {
 		return nil, fmt.Errorf("quantile regression: %w", err)
@@ -179,7 +178,7 @@ func (r Regression) Precision(rows Rows, c Coefficients) ([]float64, error) {
 	return e.moments, nil
 }
 
-// epsilon is that asked for, or a share of the targets' mean magnitude; never 0.
+// epsilon returns the Epsilon or, by default, a share of the targets' mean magnitude; never 0.
 func (r Regression) epsilon(rows Rows) float64 {
 	if epsilon := cmp.Or(r.Epsilon, defaultEpsilon*rows.meanMagnitude()); epsilon > minEpsilon {
 		return epsilon
@@ -187,7 +186,7 @@ func (r Regression) epsilon(rows Rows) float64 {
 	return minEpsilon
 }
 
-// minEpsilon keeps the weights finite where all targets are 0.
+// minEpsilon keeps the weights finite if all targets are 0.
 const minEpsilon = 1e-80
 
 func (r Regression) check(rows Rows) error {
@@ -207,17 +206,17 @@ func (r Regression) check(rows Rows) error {
 	return r.Prior.check(rows.Width())
 }
 
-// Prior is what is known of the coefficients before any row is seen: a Gaussian density. It is in the unit of the rows:
-// where series of different sizes share one, divide each by its level first.
+// Prior is what is known about the coefficients before any row is seen: a Gaussian density. It is in the unit of the rows. If series of
+// different sizes share a prior, divide each series by its level first.
 type Prior struct {
-	// Mean are the coefficients that the fit is drawn to.
+	// Mean are the coefficients toward which the fit is shrunk.
 	Mean []float64
-	// Precision is how strongly: a symmetric matrix, line by line, width × width. Regression.Precision measures it on other
-	// data, for each row of theirs; times n, it counts as much as n such rows.
+	// Precision says how strongly the fit is shrunk: a symmetric matrix, row by row, width × width. Regression.Precision measures it on
+	// other data, per row of these data. Multiplied by n, it counts as much as n such rows.
 	Precision []float64
 }
 
-// Times is the prior with its precision multiplied: the number of rows that it is to count for.
+// Times returns the prior with its precision multiplied by the number of rows that it should count as.
 func (p *Prior) Times(n float64) *Prior {
 	out := &Prior{Mean: slices.Clone(p.Mean), Precision: slices.Clone(p.Precision)}
 	for i := range out.Precision {
@@ -244,7 +243,7 @@ func (p *Prior) check(width int) error {
 	return nil
 }
 
-// mean is that of coefficient j.
+// mean returns the prior mean of coefficient j.
 func (p *Prior) mean(j int) float64 {
 	if p == nil {
 		return 0
@@ -269,7 +268,7 @@ func (p *Prior) addTo(e *equations) {
 	}
 }
 
-// loss is the prior's share in what is minimised.
+// loss returns the prior's contribution to the minimized loss.
 func (p *Prior) loss(c Coefficients) float64 {
 	if p == nil {
 		return 0

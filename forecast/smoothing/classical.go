@@ -2,10 +2,9 @@ package smoothing
 
 import "math"
 
-// additive decomposes whole seasons, two or more, into a level, a trend per step and a season that is added and sums to 0:
-// a centered moving average over a period, a straight line through it, and the mean distance of each slot of the season
-// from the average. The level is the value of the line one step before its first point. Gaps are filled first; the first
-// value must exist.
+// additive decomposes two or more whole seasons into a level, a trend per step, and an additive season that sums to 0. It computes a
+// centered moving average over a period, a straight line through this average, and the mean distance of each slot of the season from the
+// average. The level is the value of the line one step before its first point. Gaps are filled first. The first value must not be a gap.
 func additive(values []float64, period int) state {
 	window := fill(values, period)
 	half := period / 2
@@ -33,8 +32,8 @@ func mean(values []float64) float64 {
 	return out
 }
 
-// movingAverage is the centered mean over a period; the first element belongs to step period/2. An even period takes
-// half the weight at either end.
+// movingAverage returns the centered mean over a period. The first element belongs to step period/2. With an even period, both ends have
+// half the weight.
 func movingAverage(values []float64, period int) []float64 {
 	even := period%2 == 0
 	width := period
@@ -43,7 +42,7 @@ func movingAverage(values []float64, period int) []float64 {
 	}
 	out := make([]float64, len(values)-width+1)
 	for i := range out {
-		// Summed afresh every so often, so that rounding does not add up.
+		// The sum is computed again from time to time, so that rounding errors do not accumulate.
 		if i%period == 0 {
 			for _, v := range values[i : i+period] {
 				out[i] += v
@@ -61,8 +60,8 @@ func movingAverage(values []float64, period int) []float64 {
 	return out
 }
 
-// fill is a copy of whole seasons with their gaps filled: by the mean of the same slot in the other seasons, and by a
-// straight line where no season has the slot.
+// fill returns a copy of whole seasons with their gaps filled: by the mean of the same slot in the other seasons, and by a straight line if
+// no season has the slot.
 func fill(values []float64, period int) []float64 {
 	out := append([]float64(nil), values...)
 	for i, v := range values {
@@ -84,7 +83,7 @@ func fill(values []float64, period int) []float64 {
 	return out
 }
 
-// bridge fills gaps by straight lines, and by the nearest value at the end. The first value is there.
+// bridge fills gaps by straight lines, and a gap at the end by the nearest value. The first value must not be a gap.
 func bridge(values []float64) {
 	last := 0
 	for i, v := range values {
@@ -101,7 +100,7 @@ func bridge(values []float64) {
 	}
 }
 
-// line is the least-squares line through values at 1, 2, …: its value at 0 and its slope.
+// line returns the least-squares line through values at 1, 2, …: its value at 0 and its slope.
 func line(values []float64) (intercept, slope float64) {
 	n, center, mean := 0.0, 0.0, 0.0
 	for i, v := range values {

@@ -8,16 +8,16 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// structure is what the three models have in common: which parts there are and which parameters are given.
+// structure describes which parts a model has, and which parameters are given. The three models share it.
 type structure struct {
 	name  string
 	trend Trend
-	// period is 0 where there is no season.
+	// period is 0 if there is no season.
 	period int
 	fixed  fixed
 }
 
-// least is how many steps after the first observation the structure needs, itself included.
+// least returns the number of steps that the structure needs from the first observation on.
 func (s structure) least() int {
 	switch {
 	case s.period > 0:
@@ -29,7 +29,7 @@ func (s structure) least() int {
 	}
 }
 
-// observations is how many of them must exist.
+// observations returns how many of these steps must have an observation.
 func (s structure) observations() int {
 	if s.trend != NoTrend && s.period == 0 {
 		return 3
@@ -37,7 +37,7 @@ func (s structure) observations() int {
 	return 2
 }
 
-// fit estimates the structure on the series.
+// fit estimates the parameters of the structure on the series.
 func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	if err := s.fixed.check(s.name); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	return fitted, nil
 }
 
-// finish makes the fitted model of the best parameters, in the units of the series.
+// finish returns the fitted model with the best parameters, in the units of the series.
 func (s structure) finish(search *search, scale float64) (*Fitted, error) {
 	p := search.minimise()
 	sum := search.pass(p)
@@ -91,7 +91,7 @@ func (s structure) finish(search *search, scale float64) (*Fitted, error) {
 	return f, nil
 }
 
-// rescale multiplies the states with the scale of the series.
+// rescale multiplies the states by the scale of the series.
 func (f *Fitted) rescale(scale float64) {
 	f.state.level *= scale
 	f.state.trend *= scale

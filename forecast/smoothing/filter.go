@@ -8,25 +8,25 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// state is level, trend and the last season. season has at least one element, 0 where the model has no season; at is
-// the slot of the coming step.
+// state is the level, the trend and the last season. season has at least one element, which is 0 if the model has no season. at is the slot
+// of the next step.
 type state struct {
 	level, trend float64
 	season       []float64
 	at           int
 }
 
-// gains turns the parameters of the error-correction form into shares of the surprise.
+// gains converts the parameters of the error-correction form to shares of the forecast error.
 func (p Parameters) gains() gains {
 	return gains{level: p.Alpha, trend: p.Alpha * p.Beta, season: (1 - p.Alpha) * p.Gamma, phi: p.Phi}
 }
 
-// expected is the forecast of the coming step.
+// expected returns the forecast of the next step.
 func (s *state) expected(g gains) float64 {
 	return s.level + g.phi*s.trend + s.season[s.at]
 }
 
-// observe takes the state one step on with its observation, NaN where it is missing.
+// observe moves the state one step forward with its observation; NaN if it is missing.
 func (s *state) observe(g gains, y float64) {
 	surprise := y - s.expected(g)
 	if math.IsNaN(y) {
@@ -35,7 +35,7 @@ func (s *state) observe(g gains, y float64) {
 	s.move(g, surprise)
 }
 
-// points writes the forecasts of the coming steps to dst.
+// points writes the forecasts of the next steps to dst.
 func (s *state) points(g gains, dst []float64) {
 	level, trend, at := s.level, s.trend, s.at
 	for i := range dst {
@@ -49,7 +49,7 @@ func (s *state) points(g gains, dst []float64) {
 	}
 }
 
-// move takes the state one step on, past a surprise.
+// move moves the state one step forward, with the step's forecast error.
 func (s *state) move(g gains, surprise float64) {
 	damped := g.phi * s.trend
 	s.level += damped + g.level*surprise
@@ -61,7 +61,7 @@ func (s *state) move(g gains, surprise float64) {
 	}
 }
 
-// run moves the state over the values and returns the sum of the squared surprises.
+// run moves the state over the values and returns the sum of the squared forecast errors.
 func (s *state) run(g gains, values []float64) float64 {
 	level, trend, at, season := s.level, s.trend, s.at, s.season
 	sum := 0.0
@@ -84,7 +84,7 @@ func (s *state) run(g gains, values []float64) float64 {
 	return sum
 }
 
-// Fitted is an exponential smoothing with its parameters, and its states after the last observation.
+// Fitted is a fitted exponential smoothing model: its parameters, and its states after the last observation.
 type Fitted struct {
 	parameters Parameters
 	gains      gains
@@ -93,16 +93,15 @@ type Fitted struct {
 	sse        float64
 	// deviation is the standard deviation of the one-step errors.
 	deviation float64
-	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
-	// at the origin, if there is one, left so far, and faded is what is left of earlier gaps. Both are in units of
-	// deviation².
+	// gap are the responses to the unknown errors of the gap at the origin. missed is the variance that this gap, if there is one, has
+	// added so far, and faded is what is left of the variance from earlier gaps. Both are in units of deviation².
 	gap           response
 	missed, faded float64
 	next          time.Time
 	step          time.Duration
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+// Update moves the origin one step forward. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *Fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	f.observe(y)
@@ -122,11 +121,10 @@ func (f *Fitted) observe(y float64) {
 	f.gap = newResponse(f.gains, f.period)
 }
 
-// PointsTo writes the point forecasts of the coming len(dst) steps to dst.
+// PointsTo writes the point forecasts of the next len(dst) steps to dst.
 func (f *Fitted) PointsTo(dst []float64) { f.state.points(f.gains, dst) }
 
-// Forecast is the forecast of the coming h steps. The standard errors sum the responses to the surprises up to each
-// step.
+// Forecast returns the forecast of the next h steps. The standard errors include the responses to the errors of all steps before.
 func (f *Fitted) Forecast(h int) forecast.Forecast {
 	out := forecast.Forecast{
 		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
@@ -150,7 +148,7 @@ func (f *Fitted) Level() float64 { return f.state.level }
 // Trend is the trend per step at the origin, before damping.
 func (f *Fitted) Trend() float64 { return f.state.trend }
 
-// Season is the season as it stands, the coming step's first; nil where the model has none. The slice is the caller's.
+// Season returns the present season, starting with the next step; nil if the model has no season. The caller may change the slice.
 func (f *Fitted) Season() []float64 {
 	if f.period == 0 {
 		return nil
@@ -159,5 +157,5 @@ func (f *Fitted) Season() []float64 {
 	return append(append(make([]float64, 0, f.period), f.state.season[at:]...), f.state.season[:at]...)
 }
 
-// SSE is the sum of the squared one-step errors over the series that was fitted, from the step after the start on.
+// SSE returns the sum of the squared one-step errors over the fitted series, from the step after the start on.
 func (f *Fitted) SSE() float64 { return f.sse }

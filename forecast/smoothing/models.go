@@ -8,14 +8,14 @@ import (
 
 // SES is simple exponential smoothing: a level without trend or season. Its forecast is flat.
 type SES struct {
-	// Alpha is the share of a surprise that moves the level, 0 to 1; nil estimates it.
+	// Alpha is the share of a forecast error by which the level moves, 0 to 1; nil estimates it.
 	Alpha *float64
 }
 
-// Name is "SES".
+// Name returns "SES".
 func (SES) Name() string { return "SES" }
 
-// Fit starts at the first observation and wants two.
+// Fit starts at the first observation. It needs two observations.
 func (m SES) Fit(s forecast.Series) (forecast.Fitted, error) { return fitAs(m.Estimate(s)) }
 
 // Estimate is Fit with the concrete type, which shows parameters and states.
@@ -29,12 +29,12 @@ func (m SES) Estimate(s forecast.Series) (*Fitted, error) {
 type Holt struct {
 	// Damped lets the trend fade by the factor Phi with every step ahead, so that the forecast levels off.
 	Damped bool
-	// Alpha, Beta and Phi fix the smoothing of the level, that of the trend (each 0 to 1) and the damping (above 0, at
-	// most 1); nil estimates them, the damping between 0.8 and 0.98.
+	// Alpha and Beta fix the smoothing of the level and of the trend (each 0 to 1), and Phi fixes the damping (above 0, at most 1). nil
+	// estimates them, the damping between 0.8 and 0.98.
 	Alpha, Beta, Phi *float64
 }
 
-// Name is "Holt" or "Holt(damped)".
+// Name returns "Holt" or "Holt(damped)".
 func (m Holt) Name() string {
 	if m.Damped {
 		return "Holt(damped)"
@@ -42,7 +42,7 @@ func (m Holt) Name() string {
 	return "Holt"
 }
 
-// Fit starts from the first two observations and wants three.
+// Fit starts from the first two observations. It needs three observations.
 func (m Holt) Fit(s forecast.Series) (forecast.Fitted, error) { return fitAs(m.Estimate(s)) }
 
 // Estimate is Fit with the concrete type, which shows parameters and states.
@@ -70,17 +70,16 @@ const (
 type HoltWinters struct {
 	// Period is the length of the season in steps, 2 or more: 24 for a day of hours.
 	Period int
-	// Trend is LinearTrend, DampedTrend or NoTrend. A linear trend that is fitted to the next step may chase every turn
-	// and run away over the steps after it: over 48 hours of the M4 competition's hourly series (the 207 even ones) the
-	// mean MASE is 3.27 with LinearTrend, 1.63 with DampedTrend and 1.33 with NoTrend. Prefer DampedTrend for demand that
-	// grows, and NoTrend for other demand.
+	// Trend is LinearTrend, DampedTrend or NoTrend. A linear trend is fitted to the next step only, so it may follow every turn and be far
+	// off several steps ahead. Over 48 hours of the M4 competition's hourly series (the 207 even ones), the mean MASE is 3.27 with
+	// LinearTrend, 1.63 with DampedTrend and 1.33 with NoTrend. Prefer DampedTrend for demand that grows, and NoTrend for other demand.
 	Trend Trend
-	// Alpha, Beta and Gamma fix the smoothing of level, trend and season, each 0 to 1, and Phi the damping, above 0 and
-	// at most 1; nil estimates them.
+	// Alpha, Beta and Gamma fix the smoothing of level, trend and season (each 0 to 1), and Phi fixes the damping (above 0, at most 1). nil
+	// estimates them.
 	Alpha, Beta, Gamma, Phi *float64
 }
 
-// Name is the model with its period: "Holt-Winters(m=24)", "Holt-Winters(m=24, damped)".
+// Name returns the name of the model with its period: "Holt-Winters(m=24)", "Holt-Winters(m=24, damped)".
 func (m HoltWinters) Name() string {
 	name := fmt.Sprintf("Holt-Winters(m=%d", m.Period)
 	switch m.Trend {
@@ -93,8 +92,8 @@ func (m HoltWinters) Name() string {
 	return name + ")"
 }
 
-// Fit takes the states from the first two seasons by classical decomposition, smooths from the second season on, and
-// wants two whole seasons and one step after the first observation.
+// Fit computes the initial states from the first two seasons by classical decomposition, and smooths from the second season on. It needs
+// two whole seasons and one step, from the first observation on.
 func (m HoltWinters) Fit(s forecast.Series) (forecast.Fitted, error) { return fitAs(m.Estimate(s)) }
 
 // Estimate is Fit with the concrete type, which shows parameters and states.
@@ -111,7 +110,7 @@ func (m HoltWinters) Estimate(s forecast.Series) (*Fitted, error) {
 	}.fit(s)
 }
 
-// fitAs hides the concrete type, and never wraps a nil in it.
+// fitAs returns a Fitted without its concrete type. With an error, it returns a nil interface.
 func fitAs(fitted *Fitted, err error) (forecast.Fitted, error) {
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ type search struct {
 	variables
 	values []float64
 	start  state
-	// season is room for a pass.
+	// season is scratch memory for a pass.
 	season []float64
 	// count is the number of observations among the values.
 	count int
@@ -46,7 +46,7 @@ func (s structure) begin(values []float64, first int) *search {
 	return out
 }
 
-// begin sets a state to the start.
+// begin sets a state to the start of the series.
 func (s *search) begin() state {
 	out := s.start
 	out.season = s.season
@@ -54,28 +54,29 @@ func (s *search) begin() state {
 	return out
 }
 
-// pass smooths the values and returns the sum of the squared surprises.
+// pass smooths the values and returns the sum of the squared forecast errors.
 func (s *search) pass(p Parameters) float64 {
 	end := s.begin()
 	return end.run(p.gains(), s.values)
 }
 
-// objective is the sum of the squared surprises, rising outside the unit cube so that the search returns to it.
+// objective returns the sum of the squared forecast errors. It rises outside the unit cube, so that the search returns to the cube.
 func (s *search) objective(x []float64) float64 {
 	p, outside := s.at(x)
 	return s.pass(p) * (1 + outside)
 }
 
 const (
-	// starts is how many of the grid's points are searched from, and long the number of values from which on two are.
+	// starts is the number of points of the grid from which the search starts. With more than long values, it starts from two points.
 	starts = 4
 	long   = 5000
-	// glance is how many evaluations the first descents take, which only show where to go on, and thorough those that
-	// go on, from the best two.
+	// glance is the number of evaluations of the first descents, which only find the best two points. thorough is the number of evaluations
+	// of the descents that continue from these two.
 	glance, thorough = 50, 400
 )
 
-// minimise is the parameters with the least objective: the best of a few descents, each from a good point of the grid.
+// minimise returns the parameters with the smallest objective: the result of the best of a few descents, each from a good point of the
+// grid.
 func (s *search) minimise() Parameters {
 	if len(s.free) == 0 {
 		return s.base
@@ -107,12 +108,13 @@ func (s *search) minimise() Parameters {
 	return p
 }
 
-// startLevel is the state at the first observation, and the step after it.
+// startLevel returns the state at the first observation, and the index of the step after it.
 func startLevel(values []float64, first int) (state, int) {
 	return state{level: values[first], season: []float64{0}}, first + 1
 }
 
-// startTrend is the state at the second observation, with the trend between the first two, and the step after it.
+// startTrend returns the state at the second observation, with the trend between the first two observations, and the index of the step
+// after it.
 func startTrend(values []float64, first int) (state, int) {
 	second := first + 1
 	for math.IsNaN(values[second]) {
@@ -122,27 +124,27 @@ func startTrend(values []float64, first int) (state, int) {
 	return state{level: values[second], trend: trend, season: []float64{0}}, second + 1
 }
 
-// startSeasons is how many whole seasons the starting states are averaged from.
+// startSeasons is the number of whole seasons from which the initial states are averaged.
 const startSeasons = 2
 
-// startSeason is the state from the classical decomposition of the first seasons, and the step after the first season.
-// The level is the line's value before its first point, as R has it; it catches up within the second season.
+// startSeason returns the state from the classical decomposition of the first seasons, and the index of the step after the first season. As
+// in R, the level is the line's value before its first point. It becomes accurate within the second season.
 func (s structure) startSeason(values []float64, first int) (state, int) {
 	return additive(values[first:first+s.period*startSeasons], s.period), first + s.period
 }
 
-// Parameters are the smoothing parameters of a fitted model. Those that its structure lacks are 0, Phi is 1 where the
-// trend is not damped.
+// Parameters are the smoothing parameters of a fitted model. Parameters that its structure does not have are 0. Phi is 1 if the trend is
+// not damped.
 type Parameters struct {
 	Alpha, Beta, Gamma, Phi float64
 }
 
-// fixed are the parameters that the caller set; nil ones are estimated.
+// fixed are the parameters that the caller has set. Parameters that are nil are estimated.
 type fixed struct {
 	alpha, beta, gamma, phi *float64
 }
 
-// check reports every parameter outside its domain.
+// check returns an error that lists every parameter outside its domain.
 func (f fixed) check(name string) error {
 	for _, p := range []struct {
 		name  string
@@ -160,13 +162,13 @@ func (f fixed) check(name string) error {
 }
 
 const (
-	// minPhi and phiRange bound an estimated damping: below 0.8 the trend is gone at once, above 0.98 it cannot be
-	// told from none (Hyndman & Athanasopoulos 2021, §8.2).
+	// minPhi and phiRange bound an estimated damping. Below 0.8, the trend disappears almost immediately. Above 0.98, damping makes no
+	// noticeable difference (Hyndman & Athanasopoulos 2021, §8.2).
 	minPhi   = 0.8
 	phiRange = 0.18
 )
 
-// variables are the parameters to search for, in the order of the coordinates.
+// variables are the parameters to estimate, in the order of the coordinates.
 type variables struct {
 	base Parameters
 	free []freeParameter
@@ -181,7 +183,7 @@ const (
 	freePhi
 )
 
-// newVariables finds which parameters of a structure are free.
+// newVariables returns the parameters of a structure that are not fixed.
 func newVariables(s structure) variables {
 	v := variables{base: Parameters{Phi: 1}}
 	add := func(p freeParameter, wanted bool, given, at *float64) {
@@ -200,7 +202,7 @@ func newVariables(s structure) variables {
 	return v
 }
 
-// at is the parameters at a point, drawn into the unit cube, and how far outside it the point was.
+// at returns the parameters at a point, moved into the unit cube, and how far outside the cube the point was.
 func (v variables) at(x []float64) (p Parameters, outside float64) {
 	p = v.base
 	for i, name := range v.free {
@@ -220,7 +222,7 @@ func (v variables) at(x []float64) (p Parameters, outside float64) {
 	return p, outside
 }
 
-// grid lists the points from which the search may start: slow and fast smoothing of every part.
+// grid returns the points from which the search may start: slow and fast smoothing of every part.
 func (v variables) grid() [][]float64 {
 	points := [][]float64{{}}
 	for _, name := range v.free {

@@ -1,4 +1,4 @@
-// Package transform fits a model to the logarithms of a series: what multiplies demand adds up there.
+// Package transform fits a model to the logarithms of a series, in which factors of the demand become additive.
 //
 //	transform.Log{Model: m}
 //
@@ -16,18 +16,18 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/numeric"
 )
 
-// Log fits another model to sign(y)·ln(1+|y|/u), and takes its forecasts back: the logarithm for values that are large compared with the
-// unit u, linear for small ones, so that zeros do no harm. The unit suits the series, so that it does not matter in what
-// the series is counted.
+// Log fits another model to sign(y)·ln(1+|y|/u), and transforms its forecasts back. The transform is logarithmic for values that are large
+// compared with u, and linear for small values, so that zeros are not a problem. u is proportional to the size of the series, so the unit
+// of the series does not matter.
 type Log struct {
 	// Model forecasts the logarithms.
 	Model forecast.Model
 }
 
-// logShare is the unit as a share of the typical magnitude: values below it hardly differ from 0.
+// logShare is u as a share of the mean magnitude. Values below u hardly differ from 0.
 const logShare = 0.01
 
-// Name is that of the model: "SES of log".
+// Name returns the name of the model with a suffix: "SES of log".
 func (m Log) Name() string {
 	if m.Model == nil {
 		return "log without a model"
@@ -35,7 +35,7 @@ func (m Log) Name() string {
 	return m.Model.Name() + " of log"
 }
 
-// Fit takes a hundredth of the mean magnitude for the unit, and wants what the model wants.
+// Fit sets u to a hundredth of the mean magnitude. It needs what the model needs.
 func (m Log) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Model == nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), forecast.ErrParameter)
@@ -45,7 +45,7 @@ func (m Log) Fit(s forecast.Series) (forecast.Fitted, error) {
 	}
 	unit := log1p(logShare * numeric.Magnitude(s.Values))
 	if !(unit > 1e-290) {
-		unit = 1 // Next to nothing so far: the logarithm is linear there.
+		unit = 1 // All values are almost 0, where the transform is linear.
 	}
 	values := make([]float64, s.Len())
 	for i, y := range s.Values {
@@ -59,14 +59,14 @@ func (m Log) Fit(s forecast.Series) (forecast.Fitted, error) {
 	return &fitted{unit: unit, inner: inner}, nil
 }
 
-// log1p is the map, by its unit.
+// log1p is the transform with its u.
 type log1p float64
 
 func (u log1p) forward(y float64) float64 {
 	return math.Copysign(math.Log1p(math.Abs(y)/float64(u)), y)
 }
 
-// inverse is sign(z)·u(eᶻ−1), to within the largest observation there could be.
+// inverse returns sign(z)·u(eᶻ−1), limited to the largest valid observation.
 func (u log1p) inverse(z float64) float64 {
 	return min(max(math.Copysign(float64(u)*math.Expm1(math.Abs(z)), z), -numeric.Limit), numeric.Limit)
 }
@@ -77,7 +77,7 @@ type fitted struct {
 	inner forecast.Fitted
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+// Update moves the origin one step forward. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *fitted) Update(y float64) {
 	if !numeric.Observed(y) {
 		y = math.NaN()
@@ -85,7 +85,7 @@ func (f *fitted) Update(y float64) {
 	f.inner.Update(f.unit.forward(y))
 }
 
-// PointsTo writes the medians of the coming steps.
+// PointsTo writes the medians of the next steps to dst.
 func (f *fitted) PointsTo(dst []float64) {
 	f.inner.PointsTo(dst)
 	for i, z := range dst {
@@ -93,8 +93,8 @@ func (f *fitted) PointsTo(dst []float64) {
 	}
 }
 
-// Forecast has the model's quantiles, taken back, for marginals. A step's standard error is half the width of its
-// central 68.3 % interval, as it is of a Gaussian.
+// Forecast returns a forecast whose marginals have the model's quantiles, transformed back. A step's standard error is half the width of
+// its central 68.3 % interval, as for a Gaussian.
 func (f *fitted) Forecast(h int) forecast.Forecast {
 	out := f.inner.Forecast(h)
 	marginals := inverted{unit: f.unit, points: out.Point, errors: out.StdErr, inner: out.Marginals}
@@ -103,7 +103,7 @@ func (f *fitted) Forecast(h int) forecast.Forecast {
 	above, below := distuv.UnitNormal.CDF(1), distuv.UnitNormal.CDF(-1)
 	for i, z := range marginals.points {
 		out.Point[i] = f.unit.inverse(z)
-		// Rounding may put the one a digit below the other.
+		// Because of rounding, the upper end may be slightly below the lower end.
 		out.StdErr[i] = max((marginals.Quantile(i, above)-marginals.Quantile(i, below))/2, 0)
 	}
 	return out
@@ -116,7 +116,7 @@ type inverted struct {
 	inner          forecast.Marginals
 }
 
-// Quantile is that of the logarithm, taken back.
+// Quantile returns the quantile of the logarithm, transformed back.
 func (m inverted) Quantile(i int, p float64) float64 {
 	if m.inner != nil {
 		return m.unit.inverse(m.inner.Quantile(i, p))

@@ -3,18 +3,18 @@ package numeric
 import "math"
 
 const (
-	// differenceStep is the half-width of the central differences. Its truncation error is about its square, its
-	// rounding error about 1e-16 over it.
+	// differenceStep is the half-width of the central differences. The truncation error is about its square, and the rounding error is
+	// about 1e-16 divided by it.
 	differenceStep = 3e-5
-	// armijo is the share of the promised descent that a step must keep.
+	// armijo is the share of the predicted descent that a step must achieve.
 	armijo = 1e-4
-	// longestStep bounds one step in any coordinate, so that a first guess of the curvature throws nothing far away.
+	// longestStep bounds one step in every coordinate, so that a poor first guess of the curvature does not move the point far away.
 	longestStep = 2.0
 	halvings    = 24
 )
 
-// QuasiNewton searches by the method of Broyden, Fletcher, Goldfarb and Shanno (1970) with gradients by central
-// differences. Variables are expected to be of the order of 1.
+// QuasiNewton searches with the method of Broyden, Fletcher, Goldfarb and Shanno (1970), with gradients from central differences. Variables
+// are expected to be of the order of 1.
 type QuasiNewton struct {
 	// Gradient ends the search when every component of the gradient is smaller.
 	Gradient float64
@@ -24,7 +24,7 @@ type QuasiNewton struct {
 	Iterations int
 }
 
-// quasiRun is one search: the point, its gradient and the inverse of the curvature as it is known so far.
+// quasiRun is one search: the point, its gradient, and the inverse of the curvature as far as it is known.
 type quasiRun struct {
 	f                  func([]float64) float64
 	x, gradient        []float64
@@ -36,8 +36,8 @@ type quasiRun struct {
 	evaluations        int
 }
 
-// Minimise searches from x0, which it leaves as it is. The value at x0 must be finite; elsewhere +Inf and NaN mean
-// that the point lies outside the domain.
+// Minimise searches from x0, which it does not change. The value at x0 must be finite. At other points, +Inf and NaN mean that the point is
+// outside the domain.
 func (q QuasiNewton) Minimise(f func([]float64) float64, x0 []float64) Result {
 	run := newQuasiRun(f, x0)
 	for range q.Iterations {
@@ -58,7 +58,7 @@ func (q QuasiNewton) Minimise(f func([]float64) float64, x0 []float64) Result {
 	return Result{X: run.x, Value: run.value, Evaluations: run.evaluations}
 }
 
-// newQuasiRun starts at x0.
+// newQuasiRun returns a search that starts at x0.
 func newQuasiRun(f func([]float64) float64, x0 []float64) *quasiRun {
 	n := len(x0)
 	room := make([]float64, (8+n)*n)
@@ -89,7 +89,7 @@ func (r *quasiRun) evaluate(x []float64) float64 {
 	return math.Inf(1)
 }
 
-// forget sets the inverse curvature back to the identity.
+// forget resets the inverse curvature to the identity.
 func (r *quasiRun) forget() {
 	for i, row := range r.inverse {
 		clear(row)
@@ -97,8 +97,7 @@ func (r *quasiRun) forget() {
 	}
 }
 
-// slope writes the gradient at x, where f was evaluated last, to dst. A component that cannot be measured is 0,
-// and x is restored.
+// slope writes the gradient at x, at which f was evaluated last, to dst. A component that cannot be measured is 0. slope restores x.
 func (r *quasiRun) slope(x, dst []float64) {
 	for i, at := range x {
 		x[i] = at + differenceStep
@@ -121,8 +120,7 @@ func (r *quasiRun) steepest() float64 {
 	return largest
 }
 
-// descend makes one step along the quasi-Newton direction and learns the curvature from it. False means that no step
-// gained enough.
+// descend makes one step in the quasi-Newton direction and updates the curvature. It returns false if no step gained enough.
 func (r *quasiRun) descend() bool {
 	promised, longest := 0.0, 0.0
 	for i, row := range r.inverse {
@@ -173,7 +171,7 @@ func (r *quasiRun) learn() {
 	}
 }
 
-// Dot is the sum of the products, added in their order on every machine: floats.Dot is faster and adds in another.
+// Dot returns the sum of the products. It adds them in the same order on every machine, unlike floats.Dot, which is faster.
 func Dot(a, b []float64) float64 {
 	sum := 0.0
 	for i, v := range a {

@@ -1,5 +1,5 @@
-// Package numeric is what models compute with: optimisers of a smooth function of a few variables, and units.go, which takes
-// the unit of measurement out of a series, so that the models compute with numbers near 1 whatever the series counts: bytes,
-// requests or 1e-300 of something. The optimisers are deterministic: the same function and start give the same answer to the
-// last bit, without goroutine or clock.
+// Package numeric has the numerical methods of the models: optimizers for a smooth function of a few variables, and functions that remove
+// the unit of measurement from a series (units.go). So the models compute with numbers near 1, whether the series counts bytes, requests or
+// 1e-300 of something. The optimizers are deterministic: the same function and starting point give exactly the same result. They use no
+// goroutine and no clock.
 package numeric

@@ -7,17 +7,16 @@ import (
 )
 
 const (
-	// forwardStep is the step of the forward differences, near the root of the rounding error.
+	// forwardStep is the step of the forward differences. It is close to the square root of the rounding error.
 	forwardStep = 1e-6
-	// firstDamping is small, as the problems are near linear. A step is tried up to largestDamping.
+	// firstDamping is small, because the problems are almost linear. A step is tried with more and more damping, up to largestDamping.
 	firstDamping   = 1e-3
 	largestDamping = 1e8
 )
 
-// LeastSquares searches for the least sum of squares by the method of Levenberg (1944) and Marquardt (1963), with
-// derivatives by forward differences. Where the residuals are innovations of a model it needs a tenth of the
-// evaluations of a general search, as their derivatives give the curvature too. Variables are expected to be of the
-// order of 1.
+// LeastSquares searches for the smallest sum of squares with the method of Levenberg (1944) and Marquardt (1963), with derivatives from
+// forward differences. If the residuals are innovations of a model, it needs a tenth of the evaluations of a general search, because their
+// derivatives also give the curvature. Variables are expected to be of the order of 1.
 type LeastSquares struct {
 	// Decrease ends the search when a step gains less than this share of the sum of squares.
 	Decrease float64
@@ -37,8 +36,8 @@ type squaresRun struct {
 	evaluations      int
 }
 
-// Minimise searches from x0, which it leaves as it is, for the least half sum of squares of n residuals. f writes them
-// for a point; false means that the point lies outside the domain. x0 must lie inside.
+// Minimise searches for the smallest half sum of squares of n residuals from x0, which it does not change. f writes the residuals at a
+// point, and returns false if the point is outside the domain. x0 must be inside the domain.
 func (l LeastSquares) Minimise(f func(x, residuals []float64) bool, x0 []float64, n int) Result {
 	run := newSquaresRun(f, x0, n)
 	small := 0
@@ -51,7 +50,7 @@ func (l LeastSquares) Minimise(f func(x, residuals []float64) bool, x0 []float64
 		if !run.descend() {
 			break
 		}
-		// A single small step may be one that was damped.
+		// A single small step may only be small because of the damping.
 		if before-run.value >= l.Decrease*before {
 			small = 0
 			continue
@@ -79,7 +78,7 @@ func newSquaresRun(f func(x, residuals []float64) bool, x0 []float64, n int) *sq
 	return run
 }
 
-// evaluate is half the sum of squares at x, or +Inf outside the domain.
+// evaluate returns half the sum of squares at x, or +Inf outside the domain.
 func (r *squaresRun) evaluate(x, residuals []float64) float64 {
 	r.evaluations++
 	if !r.f(x, residuals) {
@@ -110,7 +109,7 @@ func (r *squaresRun) differentiate() {
 	}
 }
 
-// descend steps down, with as much damping as that takes. False means that no step gained anything.
+// descend makes a step that reduces the sum of squares, with as much damping as needed. It returns false if no step gained anything.
 func (r *squaresRun) descend() bool {
 	for r.damper < largestDamping {
 		r.solve()
@@ -127,7 +126,7 @@ func (r *squaresRun) descend() bool {
 	return false
 }
 
-// solve finds the damped step from the normal equations by Cholesky, and bounds it.
+// solve computes the damped step from the normal equations by Cholesky decomposition, and bounds it.
 func (r *squaresRun) solve() {
 	longest := 0.0
 	for i, row := range r.normal {

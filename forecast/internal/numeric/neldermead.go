@@ -2,7 +2,7 @@ package numeric
 
 import "math"
 
-// Result is where a search ended: the best point, its value and the number of evaluations spent.
+// Result is the result of a search: the best point, its value, and the number of evaluations.
 type Result struct {
 	X           []float64
 	Value       float64
@@ -21,7 +21,7 @@ const (
 type Simplex struct {
 	// Edge is the length of the first simplex along each axis.
 	Edge float64
-	// Tolerance ends the search when the values at the corners differ by less than this share of the best.
+	// Tolerance ends the search when the values at the corners differ by less than this share of the best value.
 	Tolerance float64
 	// Evaluations bounds the work.
 	Evaluations int
@@ -33,7 +33,7 @@ type corner struct {
 	value float64
 }
 
-// simplexRun is one search: the corners, best first, and room for the trial points.
+// simplexRun is one search: the corners, the best first, and scratch memory for the trial points.
 type simplexRun struct {
 	f           func([]float64) float64
 	corners     []corner
@@ -42,7 +42,7 @@ type simplexRun struct {
 	evaluations int
 }
 
-// Minimise searches from x0, which it leaves as it is. Values that are NaN count as +Inf.
+// Minimise searches from x0, which it does not change. Values that are NaN count as +Inf.
 func (s Simplex) Minimise(f func([]float64) float64, x0 []float64) Result {
 	run := newSimplexRun(f, x0, s.Edge)
 	for run.evaluations < s.Evaluations && !run.flat(s.Tolerance) {
@@ -77,7 +77,7 @@ func (r *simplexRun) evaluate(x []float64) float64 {
 	return math.Inf(1)
 }
 
-// sort orders the corners by value. Insertion keeps ties in their order, which makes the search reproducible.
+// sort sorts the corners by value. The insertion sort keeps equal corners in their order, which makes the search reproducible.
 func (r *simplexRun) sort() {
 	for i := 1; i < len(r.corners); i++ {
 		for j := i; j > 0 && r.corners[j].value < r.corners[j-1].value; j-- {
@@ -91,7 +91,8 @@ func (r *simplexRun) flat(tolerance float64) bool {
 	return worst-best <= tolerance*math.Abs(best) || len(r.centre) == 0
 }
 
-// along writes to dst the point that lies t times the way from the worst corner through the centre of the others.
+// along writes a point to dst. It is on the line from the worst corner through the center of the other corners, and beyond this center by t
+// times their distance.
 func (r *simplexRun) along(t float64, dst []float64) float64 {
 	worst := r.corners[len(r.corners)-1].x
 	for i, c := range r.centre {
@@ -124,8 +125,8 @@ func (r *simplexRun) step() {
 	}
 }
 
-// contract pulls the worst corner in, from the outside if the reflected point was better than it, and shrinks the
-// whole simplex towards the best corner if even that does not help.
+// contract moves the worst corner inward, from the outside if the reflected point was better than the worst corner. If this does not help,
+// it shrinks the whole simplex toward the best corner.
 func (r *simplexRun) contract(reflected float64) {
 	worst := r.corners[len(r.corners)-1].value
 	t := -contraction

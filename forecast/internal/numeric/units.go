@@ -7,15 +7,15 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Limit is the largest magnitude that counts as an observation. Its square and a million times that are finite, so no
-// sum of squares and no difference overflows.
+// Limit is the largest magnitude that counts as an observation. Its square, even multiplied by a million, is finite, so sums of squares and
+// differences do not overflow.
 const Limit = 1e150
 
-// Observed reports whether y is an observation: finite and within Limit. Everything else is treated as missing by an
-// Update, which cannot return an error.
+// Observed reports whether y is an observation: finite and within Limit. An Update treats every other value as missing, because it cannot
+// return an error.
 func Observed(y float64) bool { return math.Abs(y) <= Limit }
 
-// Check is Series.Check with the magnitude added: a value beyond Limit is not finite for any model.
+// Check is Series.Check, but also returns an error for values beyond Limit, which are not finite for any model.
 func Check(s forecast.Series, want int) error {
 	if err := s.Check(want); err != nil {
 		return err
@@ -28,8 +28,8 @@ func Check(s forecast.Series, want int) error {
 	return nil
 }
 
-// Scale is the power of two just above the largest magnitude in values, or 1 where all are zero or missing. Division by
-// a power of two is exact, so a model that works on values/Scale loses nothing.
+// Scale returns the power of two just above the largest magnitude of the values, or 1 if all are zero or missing. Division by a power of
+// two is exact, so a model that works on values/Scale does not lose precision.
 func Scale(values []float64) float64 {
 	largest := 0.0
 	for _, v := range values {
@@ -44,7 +44,7 @@ func Scale(values []float64) float64 {
 	return math.Ldexp(1, max(exponent, -1022))
 }
 
-// First is the index of the first observation, or len(values) where there is none.
+// First returns the index of the first observation, or len(values) if there is none.
 func First(values []float64) int {
 	for i, v := range values {
 		if !math.IsNaN(v) {
@@ -54,7 +54,7 @@ func First(values []float64) int {
 	return len(values)
 }
 
-// Magnitude is the mean of the values' magnitudes.
+// Magnitude returns the mean of the values' magnitudes.
 func Magnitude(values []float64) float64 {
 	mean, n := 0.0, 0.0
 	for _, y := range values {

@@ -6,11 +6,10 @@ import "github.com/forewarm/forewarm/pkg/core/hpa"
 type Autoscaler struct {
 	// Name, for example "HorizontalPodAutoscaler/llama", "ScaledObject/llama" or SpecScaling.
 	Name string
-	// HPA is its specification. It has one metric, the served value, with a target AverageValue: what a replica sustains at
-	// full capacity.
+	// HPA is its specification. It has one metric, the served value. The target is an AverageValue: the demand that a replica sustains.
 	HPA hpa.Spec
-	// Candidate is the canonical name of the candidate that it requests (model=... in its selector); empty for the selected
-	// one.
+	// Candidate is the canonical name of the candidate that it requests (model=... in its selector). It is empty for the selected
+	// candidate.
 	Candidate string
 }
 
@@ -23,7 +22,7 @@ func (s Autoscaler) MaxCapacity() float64 { return s.Target() * float64(s.HPA.Ma
 // MaxAutoscalers bounds the autoscalers that one Forecast is calibrated for.
 const MaxAutoscalers = 4
 
-// MaxCapacity is the largest of the autoscalers; 0 without one.
+// MaxCapacity returns the largest MaxCapacity of the autoscalers; 0 if there are none.
 func MaxCapacity(all []Autoscaler) float64 {
 	most := 0.0
 	for _, s := range all {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// CandidateScore is what a selector compares of one candidate.
+// CandidateScore contains what a selector compares for one candidate.
 type CandidateScore struct {
 	Name string
 	// Loss by the selector's criterion: lower is better. NaN while it is unknown.
@@ -40,13 +40,13 @@ const (
 	SelectedAsBetter SelectionRule = "Better"
 )
 
-// criterion is what candidates are compared by.
+// criterion is the loss by which candidates are compared.
 type criterion string
 
 const (
 	// PinballLoss is the mean pinball loss of the served quantile, as a share of the demand (Koenker & Bassett 1978).
 	PinballLoss criterion = "pinball loss"
-	// RelativeCost is what simulated autoscalers pay, in replica-hours over those of the demand.
+	// RelativeCost is the cost of simulated autoscalers: their replica-hours divided by the replica-hours that the demand needs.
 	RelativeCost criterion = "relative cost"
 	// PricedCost is the relative cost plus the price of late demand.
 	PricedCost criterion = "relative cost including late demand"
@@ -98,11 +98,12 @@ const (
 // CandidateSelector selects a candidate: the first one, until another one's loss is lower for long enough. The zero value
 // selects the first.
 type CandidateSelector struct {
-	// Criterion is what Loss is in the scores.
+	// Criterion says what the Loss in the scores is.
 	Criterion criterion
 
 	selected int
-	// challenger has been better for so many hours in a row; saved is the sum of what it saved, in hours of the loss.
+	// challenger is the index of the candidate that has been better for the newest hours in a row. hours is their number. saved is the sum
+	// of its savings, in hours of the selected candidate's loss.
 	challenger, hours int
 	saved             float64
 	reason            SelectionReason
@@ -142,7 +143,7 @@ func (g *CandidateSelector) challenge(by SelectionRule, challenger int, saved fl
 	}
 	g.hours++
 	g.saved += saved
-	if g.Criterion != PinballLoss && !(g.hours >= promotionHours && g.saved >= promotionSaving) { // NaN is not.
+	if g.Criterion != PinballLoss && !(g.hours >= promotionHours && g.saved >= promotionSaving) { // NaN is not enough.
 		return
 	}
 	next, previous := &all[challenger], &all[g.selected]
@@ -153,7 +154,8 @@ func (g *CandidateSelector) challenge(by SelectionRule, challenger int, saved fl
 	g.selected, g.hours = challenger, 0
 }
 
-// bestChallenger is the index of the eligible candidate of lowest loss, the first of equals; −1 if there is none.
+// bestChallenger returns the index of the eligible candidate with the lowest loss, other than the selected one; −1 if there is none. If
+// several losses are equal, it is the first candidate.
 func (g *CandidateSelector) bestChallenger(all []CandidateScore) int {
 	best, least := -1, math.Inf(1)
 	for i := range all {
@@ -164,8 +166,9 @@ func (g *CandidateSelector) bestChallenger(all []CandidateScore) int {
 	return best
 }
 
-// comparableLoss reduces the selected candidate's loss by minGain, so that a challenger must be lower by that much. A baseline
-// that challenges a model is reduced, too: it needs no gain, because a model that is no better is not worth its cost.
+// comparableLoss returns a candidate's loss for comparisons. The selected candidate's loss is reduced by minGain, so that a challenger's
+// loss must be lower by that much. If a baseline challenges a model, the baseline's loss is reduced, too. A baseline does not need to be
+// better, because a model that is not better than a baseline is not worth its cost.
 func (g *CandidateSelector) comparableLoss(all []CandidateScore, i int) float64 {
 	if i == g.selected || all[i].Baseline && !all[g.selected].Baseline {
 		return (1 - minGain) * all[i].Loss

@@ -17,7 +17,7 @@ type Input struct {
 	Suspect bool
 	// Limit is the most that the history justifies.
 	Limit demand.Limit
-	// Peak is the selected candidate's forecast; an objective adds headroom to its median.
+	// Peak is the selected candidate's forecast. An objective adds headroom to its median.
 	Peak windowpeak.Peak
 	// Quantiles of the window peak, by the selected candidate.
 	Quantiles windowpeak.Quantiles
@@ -41,8 +41,8 @@ type Decision struct {
 	Forecast float64
 	// Quantile is the level that was served; 0 for other rules.
 	Quantile float64
-	// Headroom is the multiplier k: Median + k·Spread is served. HeldSteps is how many steps were looked back over if an older
-	// forecast was higher than the newest; else 0.
+	// Headroom is the multiplier k: Median + k·Spread is served. HeldSteps is the number of steps in the held time if an older forecast was
+	// higher than the newest one; otherwise 0.
 	Headroom, Median, Spread float64
 	HeldSteps                int
 	// Target is the demand that a replica sustains, and Window the lead window; 0 where unknown.
@@ -50,12 +50,12 @@ type Decision struct {
 	Window time.Duration
 	// LastSeason is the highest demand of the same window a season ago, which explains a recurring rise; 0 or NaN if unknown.
 	LastSeason float64
-	// Events are those of the Input.
+	// Events is the Events of the newest Input.
 	Events string
 	// Lookback is the time over which a fallback looked back.
 	Lookback time.Duration
 
-	// DeadlineFloor is the value that work with a deadline asked for, where it is above the Forecast; else 0.
+	// DeadlineFloor is the value that work with a deadline needs, if it is above the Forecast; otherwise 0.
 	DeadlineFloor float64
 
 	// Floored reports that the observed demand is above the forecast and is served instead.
@@ -76,9 +76,8 @@ type Decision struct {
 	Pause      Pause
 }
 
-// Decide returns the value to serve at the newest input. The inputs ascend in time, one step apart; at least one is needed.
-// An objective serves median + k·spread and holds it for half the lead time (HoldSteps); a quantile reads the newest input
-// only.
+// Decide returns the value to serve at the newest input. The inputs ascend in time, one step apart; at least one is needed. An objective
+// serves median + k·spread and holds it for half the lead time (HoldSteps). A quantile reads only the newest input.
 //
 // Example: median 100, spread 20, k = 1.3 and 110 observed give 100 + 1.3·20 = 126, held for half the lead time.
 func Decide(settings Settings, k float64, inputs []Input) Decision {
@@ -119,7 +118,7 @@ func Fallback(settings Settings, rule Rule, forecast, observed float64, over tim
 	return d
 }
 
-// HoldSteps is how many inputs an objective reads: those of the last half lead time, the newest included.
+// HoldSteps returns the number of inputs that an objective reads: the inputs of the last half lead time, including the newest one.
 func HoldSteps(lead, step time.Duration) int {
 	return 1 + int(lead/(2*step))
 }
@@ -128,7 +127,7 @@ func (d *Decision) byQuantile(level float64, window windowpeak.Quantiles) {
 	d.Rule, d.Quantile = byQuantile, level
 	d.Forecast = window.At(level)
 	d.Value = d.Forecast
-	d.Bounded = d.Limit.Known && d.Value > 0 && d.Value >= d.Limit.Forecast // The quantiles are bounded already.
+	d.Bounded = d.Limit.Known && d.Value > 0 && d.Value >= d.Limit.Forecast // The quantiles already respect the limit.
 }
 
 func (d *Decision) byHeadroom(k float64, inputs []Input) {
@@ -160,7 +159,8 @@ func HeadroomValuesTo(dst, multipliers []float64, inputs []Input) {
 	}
 }
 
-// highestForecast is the largest median + k·spread of the inputs, and its index: the newest of equals.
+// highestForecast returns the largest median + k·spread of the inputs, and its index. If several are equal, it is the index of the newest
+// input.
 func highestForecast(k float64, inputs []Input) (value float64, at int) {
 	value = math.Inf(-1)
 	for i := range inputs {
@@ -179,8 +179,8 @@ func highestObserved(inputs []Input) float64 {
 	return highest
 }
 
-// serve applies the mode, the floor and the limits: the value is never negative, and at most what maxReplicas sustain unless
-// the observed demand is higher.
+// serve applies the mode, the floor and the limits. The value is never negative. It is at most the demand that maxReplicas replicas
+// sustain, unless the observed demand is higher.
 func (d *Decision) serve(settings Settings, floor float64) {
 	d.Value = math.Max(d.Value, 0)
 	if settings.Mode != Forecast && floor > d.Value {
@@ -199,8 +199,8 @@ func (d *Decision) serve(settings Settings, floor float64) {
 	d.Bounded = d.Bounded && !d.Floored
 }
 
-// pass raises a value that the autoscaler would ignore, as far as history or work with a deadline justifies it. That may be above what
-// maxReplicas sustain: the autoscaler goes no further.
+// pass raises a value that the autoscaler would ignore, if the history or work with a deadline justifies the higher value. The result may
+// be above the demand that maxReplicas replicas sustain. This is harmless, because the autoscaler stops at maxReplicas.
 func (d *Decision) pass(band hpa.DeadBand) {
 	value := d.decided()
 	passes := band.Pass(*value)
@@ -209,7 +209,7 @@ func (d *Decision) pass(band hpa.DeadBand) {
 	}
 }
 
-// decided is the value, or what it would be but for a shadow.
+// decided returns the value to serve or, in shadow mode, the value that would be served otherwise.
 func (d *Decision) decided() *float64 {
 	if d.Shadow {
 		return &d.WouldServe

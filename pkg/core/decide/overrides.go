@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Overrides are what the selector of one request sets in place of the Forecast's spec; zero fields keep the spec.
+// Overrides are the settings that the selector of one request sets instead of the Forecast's spec. Fields that are zero keep the spec.
 type Overrides struct {
 	Horizon  time.Duration
 	Quantile float64
@@ -27,7 +27,7 @@ type Overrides struct {
 // ErrSelector is an invalid selector; the message lists what is valid.
 var ErrSelector = errors.New("selector")
 
-// overrideSetters read the value of one key.
+// overrideSetters contains, for each key, the function that parses its value.
 var overrideSetters = map[string]func(*Overrides, string) error{ //nolint:gochecknoglobals // A constant table.
 	"badHours": setBadHours,
 	"horizon":  setHorizon,
@@ -41,12 +41,13 @@ var overrideSetters = map[string]func(*Overrides, string) error{ //nolint:gochec
 // SelectorKeys are the keys that ParseSelector knows, sorted.
 func SelectorKeys() []string { return slices.Sorted(maps.Keys(overrideSetters)) }
 
-// ViewKeys are the keys that request another view of the whole value. An alias cannot have them as labels. It has no variants.
+// ViewKeys returns the keys that request another view of the value. An alias cannot have these keys as labels. The key variant is not among
+// them.
 func ViewKeys() []string {
 	return slices.DeleteFunc(SelectorKeys(), func(key string) bool { return key == "variant" })
 }
 
-// maxProblems bounds the problems that one error lists.
+// maxProblems is the maximum number of problems that one error lists.
 const maxProblems = 5
 
 // ParseSelector reads the pairs of a selector. Its error wraps ErrSelector and lists the first problems with the valid keys or
@@ -56,7 +57,7 @@ func ParseSelector(pairs map[string]string) (Overrides, error) {
 		s        Overrides
 		problems []string
 	)
-	keys := make([]string, 0, 8) // On the stack: a request parses its selector.
+	keys := make([]string, 0, 8) // On the stack, because every request parses its selector.
 	for key := range pairs {
 		keys = append(keys, key)
 	}
@@ -87,7 +88,7 @@ func ParseSelector(pairs map[string]string) (Overrides, error) {
 	return s, nil
 }
 
-// goals are those of the mutually exclusive keys that are set.
+// goals returns the names of the mutually exclusive keys that are set.
 func (s Overrides) goals() []string {
 	var out []string
 	if s.Quantile != 0 {
@@ -147,7 +148,7 @@ func setBadHours(s *Overrides, value string) (err error) {
 	return err
 }
 
-// parseShare reads a share of the demand; 0 with an error.
+// parseShare parses a share of the demand. With an error, it returns 0.
 func parseShare(key, value string) (float64, error) {
 	share, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(share > 0 && share < 1) {

@@ -13,15 +13,15 @@ import (
 type Rule string
 
 const (
-	// byQuantile: a quantile of the window peak.
+	// byQuantile serves a quantile of the window peak.
 	byQuantile Rule = "Quantile"
-	// byHeadroom: the median of the window peak plus a multiple of its spread.
+	// byHeadroom serves the median of the window peak plus a multiple of its spread.
 	byHeadroom Rule = "Headroom"
-	// ByRunningMax: a fallback, the highest demand observed over the last lead window.
+	// ByRunningMax is a fallback that serves the highest demand that was observed in the last lead window.
 	ByRunningMax Rule = "RunningMaximum"
-	// ByLastSeason: a fallback, the same time last season.
+	// ByLastSeason is a fallback that serves the demand at the same time last season.
 	ByLastSeason Rule = "LastSeason"
-	// ByObserved: a fallback, the observed demand: nothing else is known.
+	// ByObserved is a fallback that serves the observed demand, because nothing else is known.
 	ByObserved Rule = "Observed"
 )
 
@@ -62,7 +62,7 @@ func (d *Decision) Reason() string {
 	return text
 }
 
-// ruleMessage is the rule with its numbers.
+// ruleMessage describes the rule with its numbers.
 func (d *Decision) ruleMessage() string {
 	switch d.Rule {
 	case byQuantile:

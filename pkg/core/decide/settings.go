@@ -14,7 +14,7 @@ const (
 	Shadow Mode = "Shadow"
 )
 
-// Settings are what a user asks of the served value: a Quantile, or else a CostRatio, or else Late as the objective.
+// Settings are the user's requirements for the served value: a Quantile, or else a CostRatio, or else Late as the objective.
 type Settings struct {
 	// Quantile of the window peak, in [LowestQuantile, HighestQuantile]; 0 for none.
 	Quantile float64
@@ -26,7 +26,7 @@ type Settings struct {
 	Wait time.Duration
 	// BadHours: Late limits the share of the demand that arrives in bad hours (sim.IsBadHour) instead.
 	BadHours bool
-	// Over is the period of the objective's budget, whole hours; 0 means 7 days, or 14 with BadHours.
+	// Over is the period of the objective's budget, in whole hours; 0 means 7 days, or 14 days with BadHours.
 	Over time.Duration
 	// Target is the demand that one replica sustains, in the metric's unit; 0 if it is unknown. Without it an objective and
 	// a cost ratio cannot be calibrated, and the quantile 0.95 is served.

@@ -6,17 +6,18 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// separateTimes is how often a level must be reached, at separate times, to be credible without lasting.
+// separateTimes is the number of separate times at which a level must be reached to be credible, if it does not last.
 const separateTimes = 3
 
 // base is the highest credible level of a demand: one that lasted the corroboration time, or was reached at three
 // separate times. It is computed from raw samples and never falls.
 //
-// Worked, with steps of 30 s and a corroboration time of 2 minutes: 100, 900, 900, 900, 900, 900 has a base of 900 from
-// its last sample on, because the five span two minutes. 100, 900, 100 has a base of 100 until 900 is reached twice
-// more, each time at least two minutes after the last.
+// Example, with steps of 30 s and a corroboration time of 2 minutes: the demand 100, 900, 900, 900, 900, 900 has a base of 900 from its
+// last sample on, because the five samples of 900 span two minutes. The demand 100, 900, 100 has a base of 100 until 900 is reached twice
+// more, each time more than two minutes after the time before.
 type base struct {
-	// lasting is the negated minimum of the newest samples that span the corroboration time; known is their number.
+	// lasting is the negated minimum of the newest samples that span the corroboration time. span is the number of steps that they span,
+	// and known is their number so far.
 	lasting *series.TrailingMax
 	span    int
 	known   int
@@ -50,8 +51,8 @@ func (b *base) add(step int, v float64) {
 	b.level = math.Max(b.level, b.peaks.values[separateTimes-1])
 }
 
-// peaks are the highest samples of separate times, the highest first. A sample within `apart` steps of an earlier peak
-// belongs to the same time: one bad scrape may repeat itself that long.
+// peaks are the highest samples at separate times, the highest first. A sample within `apart` steps of an earlier peak belongs to the same
+// time, because one bad scrape can affect the samples for that long.
 type peaks struct {
 	apart  int
 	values [separateTimes]float64

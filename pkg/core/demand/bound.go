@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	// maxUnseenRise is how far a level may be exceeded without an observed rise, as a share of it.
+	// maxUnseenRise is how far above a level a demand is credible without an observed rise, as a share of the level.
 	maxUnseenRise = 0.9
-	// maxRise is the most that is added to a level for observed rises, as a share of it.
+	// maxRise is the maximum that is added to a level in total, as a share of the level.
 	maxRise = 1.5
-	// launchRatio is the ratio from which a rise is a launch and not growth: history had no scale for it.
+	// launchRatio is the ratio from which a rise counts as a launch and not as growth, because the history before it has no comparable
+	// scale.
 	launchRatio = 4.0
-	// lastingTime is how long in total a demand must have been at a level for that to be more than a burst; a minute
-	// counts by its minimum.
+	// lastingTime is how long in total a demand must have been at a level so that the level is more than a burst. Each minute counts with
+	// its minimum.
 	lastingTime = time.Hour
-	// riseOverRatio is the ratio of a rise's peak to the maximum of the last lead window at which the rise is over.
+	// riseOverRatio is the ratio of a rise's peak to the maximum of the last lead window above which the rise is over.
 	riseOverRatio = 1 + maxUnseenRise
 )
 
 // Bound is the most that the history up to a sample justifies. The zero Bound limits nothing.
 type Bound struct {
-	// Base is the highest credible level. MaxObserved is the most that an observed demand counts for: the base and the
-	// credible rise above it; infinite where the base is less than one replica sustains, because history then has no
-	// scale.
+	// Base is the highest credible level. MaxObserved is the maximum that an observed demand counts as: the base plus the credible rise
+	// above it. It is infinite if the base is less than one replica sustains, because the history then has no scale.
 	Base, MaxObserved float64
-	// Usual is the highest level that was reached more than once, or lasted an hour in total; 0 if there is none. Repeated is that
-	// or, if higher, the level of the last lead window.
+	// Usual is the highest level that was reached more than once, or lasted an hour in total; 0 if there is none. Repeated is Usual or, if
+	// it is higher, the level of the last lead window.
 	Usual, Repeated float64
 	// Growth is the largest credible rise within each of the windows; nil in the zero Bound.
 	Growth []float64
@@ -38,7 +38,7 @@ type Bound struct {
 	Left float64
 }
 
-// known reports whether there is a bound.
+// known reports whether the bound limits anything.
 func (b Bound) known() bool { return b.Growth != nil }
 
 // Limit returns the limit of a window, by its index.
@@ -57,10 +57,9 @@ func (b Bound) Limit(window int) Limit {
 
 // Limit is the most that history justifies for one window. The zero Limit limits nothing.
 type Limit struct {
-	// Known is true where there is a limit.
+	// Known is true if there is a limit.
 	Known bool
-	// Forecast is the most that may be forecast, Observed the most that an observed demand counts for (see
-	// Bound.MaxObserved).
+	// Forecast is the maximum that may be forecast. Observed is the maximum that an observed demand counts as (see Bound.MaxObserved).
 	Forecast, Observed float64
 	// Base is the highest credible demand.
 	Base float64
@@ -68,7 +67,7 @@ type Limit struct {
 	Outage bool
 }
 
-// Raised is the limit of a demand that is known to be so many times as large, or at least so large.
+// Raised returns the limit of a demand that is known to be a multiple of the usual demand, or to be at least a given demand.
 func (l Limit) Raised(times, atLeast float64) Limit {
 	if l.Known && (times > 1 || atLeast > 0) {
 		l.Forecast = raised(l.Forecast, times, atLeast)
@@ -77,7 +76,8 @@ func (l Limit) Raised(times, atLeast float64) Limit {
 	return l
 }
 
-// raised is a level of what is credible, with what is known beforehand.
+// raised returns a credible level, raised by what an event announces: to a multiple, or to at least a demand with the credible rise above
+// it.
 func raised(level, times, atLeast float64) float64 {
 	return math.Max(level*math.Max(times, 1), withRise(atLeast, 0))
 }
@@ -90,7 +90,7 @@ func (l Limit) CapForecast(v float64) (most float64, was bool) {
 	return v, false
 }
 
-// CapObserved returns what an observed demand counts for.
+// CapObserved returns what an observed demand counts as.
 func (l Limit) CapObserved(v float64) float64 {
 	if l.Known && v > l.Observed {
 		return l.Observed
@@ -106,27 +106,27 @@ func (l Limit) String() string {
 	return fmt.Sprintf("the highest credible demand is %.6g", l.Base)
 }
 
-// withRise returns a level with the credible rise above it: nine tenths of the level and the largest observed rise, at
-// most one and a half times the level. A rise counts as a difference, which is meaningful at any level; as a ratio, a
-// rise from 3 to 1,450 would justify half a million.
+// withRise returns a level plus the credible rise above it. The credible rise is nine tenths of the level plus the largest observed rise,
+// at most one and a half times the level. Observed rises count as differences, which are meaningful at any level. As a ratio, a rise from 3
+// to 1,450 would justify half a million later.
 func withRise(level, growth float64) float64 {
 	return level + math.Min(maxUnseenRise*level+growth, maxRise*level)
 }
 
-// boundTracker computes Bounds from credible samples alone, each counted at the base at most.
+// boundTracker computes Bounds from credible samples. Each sample counts as at most the base.
 type boundTracker struct {
-	// recent is the maximum of the last lead window; last is the newest level, which persists over gaps.
+	// recent is the maximum of the last lead window. last is the newest level, which persists over gaps.
 	recent *series.TrailingMax
 	last   float64
-	// lows are the negated minima of the windows, growth the largest rises from them. growth is copied before it
-	// changes, because Bounds share it.
+	// lows are the negated minima of the windows, and growth are the largest rises from these minima. growth is copied before it changes,
+	// because Bounds share it.
 	lows   []*series.TrailingMax
 	growth []float64
-	// rises are the peaks of the two highest past rises, rise that of the present one.
+	// rises are the peaks of the two highest past rises. rise is the peak of the present rise.
 	rises [2]float64
 	rise  float64
-	// highestMinutes are the highest minutes of lastingTime, ascending. lowest is the minimum of the current minute,
-	// which has so many steps so far.
+	// highestMinutes are the minima of the highest minutes, as many as fill lastingTime, in ascending order. lowest is the minimum of the
+	// current minute, steps is its number of steps so far, and minute is the number of steps in a minute.
 	highestMinutes []float64
 	lowest         float64
 	steps          int
@@ -184,7 +184,7 @@ func (l *boundTracker) addToMinute(level float64) {
 	l.lowest, l.steps = math.Inf(1), 0
 }
 
-// high returns the highest level of the last lead window, or the newest level where all of it is a gap.
+// high returns the highest level of the last lead window, or the newest level if the window has only gaps.
 func (l *boundTracker) high() float64 {
 	if v := l.recent.Value(); !math.IsNaN(v) {
 		return v

@@ -11,8 +11,8 @@ type Classifier struct {
 	plateau plateau
 }
 
-// NewClassifier returns a Classifier without history, of samples a step apart. The capacity is what maxReplicas replicas
-// sustain, in the demand's unit; 0 where it is unknown.
+// NewClassifier returns a Classifier without history, for samples that are a step apart. The capacity is what maxReplicas replicas sustain,
+// in the demand's unit; 0 if it is unknown.
 func NewClassifier(step time.Duration, capacity float64) *Classifier {
 	return &Classifier{outages: newOutageDetector(step), plateau: newPlateau(step, capacity)}
 }
@@ -30,7 +30,7 @@ func (s *Classifier) Step(r Reading) Sample {
 		masked = Dip
 	case r.Incomplete:
 		masked = Incomplete
-	case !(v >= 0) || math.IsInf(v, 0): // NaN is not.
+	case !(v >= 0) || math.IsInf(v, 0): // True for NaN.
 		masked = Missing
 	}
 	if masked != 0 {

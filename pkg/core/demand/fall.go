@@ -9,53 +9,56 @@ import (
 )
 
 const (
-	// FallDoubt is how long a sudden low is doubted: the value before it is held. FallLearnt is how long a low must last until it is
-	// learnt. In between it is served and not learnt, so a fault of some minutes leaves no trace.
+	// FallDoubt is how long a sudden low is doubted. Meanwhile, the value before it is held. FallLearnt is how long a low must last until
+	// the models learn it. Between the two, the low is served but not learned, so that a fault of a few minutes leaves no trace.
 	FallDoubt  = 2 * time.Minute
 	FallLearnt = 10 * time.Minute
 )
 
 const (
-	// lowShare: a demand below this share of the lowest demand of the last fallMemory has fallen.
+	// lowShare is the share of the lowest demand of the last fallMemory below which a demand has fallen.
 	lowShare   = 0.9
 	fallMemory = 5 * time.Minute
-	// habitualFalls falls as deep as this one, each counting half as much a day later, are a habit of the demand: noise, or jobs
-	// that end every hour.
+	// habitualFalls is the number of earlier falls, at least as deep, that makes a fall usual for the demand. Such falls are noise, or jobs
+	// that end every hour. Each fall counts half as much a day later.
 	habitualFalls = 12.0
 )
 
-// fallClasses are the depths by which falls are counted: each class reaches a tenth lower than the one before, the last one to 0.
+// fallClasses is the number of classes of depth by which falls are counted. Each class reaches a tenth lower than the one before, and the
+// last class reaches to 0.
 const fallClasses = 20
 
-// falls holds sudden lows back: falls that the demand has not shown before, and any fall after a gap. What a source reads for a minute
-// after a restart, or while a part of its targets is away, is only a part of the total.
+// falls holds sudden lows back: falls that the demand has not shown before, and any fall after a gap. For a minute after a restart, or
+// while some of its targets are missing, a source reads only a part of the total.
 //
 //	0 to 2 minutes    doubted: the low waits
 //	2 to 10 minutes   followed: it still waits, and the forecasts are multiplied by the share that is left (Forecaster.decideFallen);
 //	                  one that looks like an outage is not followed
-//	10 minutes        learnt: all lows pass
+//	10 minutes        learned: all lows pass
 //
-// If the demand recovers before that, the lows pass as dips, which count as gaps.
+// If the demand recovers within these 10 minutes, the lows pass as dips, which count as gaps.
 //
-// Worked, with steps of 30 s: of 100, 10, 10, 100 both tens are dips. Of 100 and then 10 for an hour, the first four tens are doubted,
-// from the fifth on they are followed, and the 21st passes together with all before it.
+// Example, with steps of 30 s: in the demand 100, 10, 10, 100, both samples of 10 are dips. If the demand is 100 and then 10 for an hour,
+// the first four samples of 10 are doubted. From the fifth sample on, they are followed. The 21st sample passes, together with all samples
+// of 10 before it.
 type falls struct {
 	// doubt and learnt are FallDoubt and FallLearnt in steps.
 	doubt, learnt int
-	// lowest is the negated minimum of the newest known samples, as many as fill fallMemory; known is how many there are.
+	// lowest is the negated minimum of the newest known samples, as many as fill fallMemory. known is their number so far, and full is the
+	// number that fills fallMemory.
 	lowest      *series.TrailingMax
 	known, full int
-	// seen counts the falls of each class, with a half-life of a day, as of seenAt. deepest is the class of the newest fall, which was
-	// last seen at the step `last`.
+	// seen counts the falls of each class, with a half-life of a day, as of step seenAt. keep is the share that is left after one more
+	// step. deepest is the class of the newest fall, which was last seen at step last.
 	seen          [fallClasses]float64
 	keep          float64
 	seenAt        int
 	deepest, last int
-	// waiting are the lows that are held back with the gaps between them, lows is the number of lows since the newest sample that was
-	// believed, and first is the step of the first of them.
+	// waiting are the lows that are held back, along with the gaps between them. lows is the number of lows since the newest believed
+	// sample, and first is the step of the first of these lows.
 	waiting, spare []Reading
 	lows, first    int
-	// gap is the number of steps without a demand since the newest sample that was believed.
+	// gap is the number of steps without a demand since the newest believed sample.
 	gap, step int
 }
 
@@ -67,13 +70,13 @@ func newFalls(step time.Duration) falls {
 	return f
 }
 
-// add judges the next reading. It returns the readings that waited and are decided now, the oldest first and valid until the next
-// step, and whether the new one waits.
+// add judges the next reading. It returns the readings that have waited and are decided now, and whether the new reading waits. The decided
+// readings are sorted with the oldest first, and valid until the next step.
 func (f *falls) add(r *Reading) (decided []Reading, waits bool) {
 	f.step++
 	low := f.low(r)
 	switch {
-	case !(r.Demand >= 0) || math.IsInf(r.Demand, 0) || r.Incomplete && low: // NaN is not.
+	case !(r.Demand >= 0) || math.IsInf(r.Demand, 0) || r.Incomplete && low: // True for NaN.
 		return f.addGap(r)
 	case r.ScaledToZero:
 		decided = f.decide(true)
@@ -84,7 +87,7 @@ func (f *falls) add(r *Reading) (decided []Reading, waits bool) {
 	if !low {
 		decided = f.decide(false)
 		f.lows = 0
-		if !f.low(r) { // After a long dip it comes after a gap.
+		if !f.low(r) { // After a long dip, the new reading follows a gap.
 			f.learn(r.Demand)
 			return decided, false
 		}
@@ -105,7 +108,8 @@ func (f *falls) add(r *Reading) (decided []Reading, waits bool) {
 	return decided, true
 }
 
-// addGap adds a step without a demand, which waits with the lows before it. Before these are followed, a gap of FallDoubt ends the wait.
+// addGap adds a step without a demand. The step waits together with the lows before it. If these lows are not followed yet, a gap as long
+// as FallDoubt ends the wait.
 func (f *falls) addGap(r *Reading) (decided []Reading, waits bool) {
 	isKnown := func(r Reading) bool { return !math.IsNaN(r.Demand) }
 	if n := len(f.waiting); n > 0 {
@@ -126,10 +130,10 @@ func (f *falls) addGap(r *Reading) (decided []Reading, waits bool) {
 	return decided, false
 }
 
-// follows reports whether the lows that wait have lasted long enough to be served.
+// follows reports whether the waiting lows have lasted long enough to be served.
 func (f *falls) follows() bool { return len(f.waiting) > 0 && f.lows > f.doubt }
 
-// share is what is left of the demand: the highest low that waits as a multiple of the lowest demand before.
+// share returns the share of the demand that is left: the highest waiting low, as a share of the lowest demand before the lows.
 func (f *falls) share() float64 {
 	share := 0.0
 	for i := range f.waiting {
@@ -140,7 +144,8 @@ func (f *falls) share() float64 {
 	return math.Min(share, 1)
 }
 
-// markDips marks the lows that are far below the level that has lasted: of 100, 10, 10, 85, 85, 85 only 85 is the new level.
+// markDips marks the waiting lows that are far below the highest one. For example, if the demand is 100, 10, 10, 85, 85, 85, only 85 is the
+// new level, and both samples of 10 are dips.
 func (f *falls) markDips() {
 	lasted := 0.0
 	for i := range f.waiting {
@@ -151,7 +156,7 @@ func (f *falls) markDips() {
 	}
 }
 
-// decide ends the wait: what waits is learnt, or all of it is a dip.
+// decide ends the wait. Either the waiting readings are learned, or all of them are dips.
 func (f *falls) decide(learnt bool) []Reading {
 	decided := f.waiting
 	f.waiting, f.spare = f.spare[:0], f.waiting
@@ -167,14 +172,15 @@ func (f *falls) decide(learnt bool) []Reading {
 	return decided
 }
 
-// learn adds a demand that is believed.
+// learn records a believed demand.
 func (f *falls) learn(v float64) {
 	f.lows, f.gap = 0, 0
 	f.lowest.Push(-v)
 	f.known = min(f.known+1, f.full)
 }
 
-// ratio is a demand as a multiple of the lowest recent one, as far as no event announces less; 1 where nothing is known to compare with.
+// ratio returns a demand as a multiple of the lowest recent demand; 1 if too little is known to compare. If an event announces less demand,
+// the lowest recent demand is reduced accordingly.
 func (f *falls) ratio(r *Reading) float64 {
 	lowest := -f.lowest.Value()
 	if r.Times > 0 && r.Times < 1 {
@@ -186,14 +192,14 @@ func (f *falls) ratio(r *Reading) float64 {
 	return r.Demand / lowest
 }
 
-// low reports whether a demand is a sudden low that is doubted.
+// low reports whether a demand is a sudden low, which must be doubted.
 func (f *falls) low(r *Reading) bool {
 	class := fallClass(f.ratio(r))
 	return class >= 0 && f.learnt >= 2*f.doubt && !r.ScaledToZero &&
 		(f.gap >= f.doubt || f.seenBelow(class) < habitualFalls)
 }
 
-// fallClass is the class of a fall to a share of the demand, −1 for none.
+// fallClass returns the class of a fall to a share of the demand; −1 if it is not a fall.
 func fallClass(ratio float64) int {
 	switch {
 	case !(ratio < lowShare):
@@ -204,7 +210,7 @@ func fallClass(ratio float64) int {
 	return min(fallClasses-1, int(math.Log(ratio/lowShare)/math.Log(lowShare)))
 }
 
-// seenBelow is how many falls of a class and of deeper ones count.
+// seenBelow returns the decayed number of falls of a class and of deeper classes.
 func (f *falls) seenBelow(class int) float64 {
 	n := 0.0
 	for _, seen := range f.seen[class:] {
@@ -213,7 +219,8 @@ func (f *falls) seenBelow(class int) float64 {
 	return n * math.Pow(f.keep, float64(f.step-f.seenAt))
 }
 
-// count counts a fall, once for FallDoubt by its deepest sample. One after a gap tells nothing of the demand.
+// count counts a fall. Low samples within FallDoubt of each other count as one fall, in the class of the deepest one. A fall after a gap is
+// not counted, because it may be a fault of the source.
 func (f *falls) count(r *Reading) {
 	class := fallClass(f.ratio(r))
 	if class < 0 || f.gap >= f.doubt {

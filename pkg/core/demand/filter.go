@@ -14,12 +14,12 @@ type FilterConfig struct {
 	// Windows are the bounded windows, in steps, ascending; Lead is the index of the lead window.
 	Windows []int
 	Lead    int
-	// Replica is what one replica sustains, in the demand's unit; 0 where it is unknown.
+	// Replica is what one replica sustains, in the demand's unit; 0 if it is unknown.
 	Replica float64
 }
 
-// Corroboration returns how long a level must last to be credible, for a query that looks back over a range: one bad
-// scrape lasts that long in its result, and two steps or two minutes are added, whichever is longer.
+// Corroboration returns how long a level must last to be credible, for a query that looks back over a range. One bad scrape affects the
+// result for as long as the range. Corroboration adds two steps or two minutes, whichever is longer.
 func Corroboration(reach, step time.Duration) time.Duration {
 	return reach + max(2*step, 2*time.Minute)
 }
@@ -32,15 +32,14 @@ func (r *Reading) believed() float64 {
 	return r.Demand
 }
 
-// above reports whether the demand is above what is credible, with what is known beforehand.
+// above reports whether the demand is above a credible level, raised by what an event announces.
 func (r *Reading) above(top float64) bool { return r.Demand > raised(top, r.Times, r.AtLeast) }
 
-// Filter holds suspect samples back until they are confirmed or over. It is not safe for concurrent use.
+// Filter holds suspect samples back until they are confirmed, or until the demand falls again. It is not safe for concurrent use.
 //
-// A sample up to the cap of the base passes at once. A higher one waits, and with it all that follow, until the base
-// has risen; then all of them pass as credible. If the demand falls below the cap before that, the suspects pass as
-// suspects. So models never have to unlearn, and are late by the corroboration time at most, only while there are
-// suspects.
+// A sample up to the cap of the base passes immediately. A higher sample waits, along with all samples that follow, until the base has
+// risen. Then all of them pass as credible. If the demand falls below the cap before that, the suspects pass as suspects. So models never
+// have to unlearn a sample. They are late only while there are suspects, and by at most the corroboration time.
 type Filter struct {
 	config  FilterConfig
 	span    int // the corroboration time, in steps
@@ -48,12 +47,12 @@ type Filter struct {
 	base    base
 	tracker boundTracker
 	bound   Bound
-	// waiting are the readings that are held back, the oldest first; out is reused by Step.
+	// waiting are the readings that are held back, the oldest first. out is a buffer that Step reuses.
 	waiting []Reading
 	out     []Reading
 	// gap counts the steps without a sample since the newest one.
 	gap int
-	// falls holds sudden lows back, before anything else learns of them.
+	// falls holds sudden lows back before anything else reads them.
 	falls falls
 }
 
@@ -65,8 +64,8 @@ func NewFilter(c FilterConfig) *Filter {
 	return f
 }
 
-// Step adds the reading of the next step, and returns those that can be decided now, the oldest first: none where it waits, several
-// where others waited for it. They are valid until the next Step.
+// Step adds the reading of the next step, and returns the readings that can be decided now, the oldest first. It returns none if the new
+// reading waits, and several if other readings waited for it. They are valid until the next Step.
 func (f *Filter) Step(r Reading) []Reading {
 	f.out = f.out[:0]
 	decided, waits := f.falls.add(&r)
@@ -79,7 +78,7 @@ func (f *Filter) Step(r Reading) []Reading {
 	return f.out
 }
 
-// admit adds a reading that is no sudden low.
+// admit adds a reading that falls has passed on.
 func (f *Filter) admit(r Reading) {
 	f.base.add(f.step, r.believed())
 	f.step++
@@ -115,7 +114,7 @@ func (f *Filter) admit(r Reading) {
 // Cap returns the highest demand that is credible immediately.
 func (f *Filter) Cap() float64 { return withRise(f.base.level, f.tracker.growth[f.config.Lead]) }
 
-// maxObserved returns the most that an observed demand counts for.
+// maxObserved returns the maximum that an observed demand counts as.
 func (f *Filter) maxObserved() float64 {
 	if f.base.level == 0 || f.base.level < f.config.Replica {
 		return math.Inf(1)
@@ -123,7 +122,7 @@ func (f *Filter) maxObserved() float64 {
 	return f.Cap()
 }
 
-// release passes the n oldest waiting readings, those above the cap as suspects.
+// release passes the n oldest waiting readings. Readings above the cap pass as suspects.
 func (f *Filter) release(n int, top float64) {
 	for _, r := range f.waiting[:n] {
 		r.Suspect = !r.Dip && r.above(top)
@@ -146,8 +145,8 @@ func (f *Filter) update() {
 // Waiting returns the readings that are held back because they are too high, the oldest first; they are valid until the next Step.
 func (f *Filter) Waiting() []Reading { return f.waiting }
 
-// Fallen returns the sudden lows that are held back after those that Waiting returns, and whether they have lasted long enough to be
-// served; they are valid until the next Step.
+// Fallen returns the sudden lows that are held back, which are newer than the readings that Waiting returns, and whether they have lasted
+// long enough to be served. They are valid until the next Step.
 func (f *Filter) Fallen() (lows []Reading, followed bool) { return f.falls.waiting, f.falls.follows() }
 
 // FallenTo is the level of the sudden lows, as a share of the demand before them.

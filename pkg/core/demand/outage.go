@@ -8,50 +8,51 @@ import (
 )
 
 const (
-	// nearZeroShare: a demand below this share of its mean is near zero. A drop to it is sudden if the demand was above steadyShare
-	// of the mean at every step of steadyTime. That time ended some minutes ago (ramp): the range of a rate turns a
-	// drop into a ramp.
+	// nearZeroShare is the share of its mean below which a demand is near zero. A drop to near zero is sudden if the demand was at least
+	// steadyShare of the mean at every step of a time as long as steadyTime. That time ended a few minutes ago (ramp), because the range of
+	// a rate turns a drop into a ramp.
 	nearZeroShare = 0.02
 	steadyShare   = 0.4
 	steadyTime    = 15 * time.Minute
 	ramp          = 5 * time.Minute
-	// OutageHold is how long the demand before an outage counts in full, from the last known demand on. Then half as much
-	// counts every OutageHalfLife, until that is near zero and the outage is believed to be the demand. Real outages and real
-	// ends of a load look alike: this is the time that people have to see which it is. A real end costs the capacity of an
-	// hour and a half, once: after it such drops are usual.
+	// OutageHold is how long the demand before an outage counts in full, from the last known demand on. After that, it halves every
+	// OutageHalfLife until it is near zero. Then the low demand is believed to be real. An outage and a real end of the load look the same,
+	// so people get this time to find out which one it is. A real end costs the capacity of an hour and a half. This happens only once,
+	// because after it such drops are usual.
 	OutageHold     = 10 * time.Minute
 	OutageHalfLife = time.Hour
-	// season: a drop is unusual if the demand is at least a season old and was near zero for at most maxZeroShare of the time,
-	// in a mean over zeroShareTime: an hour and a quarter per day, or a twentieth of a weekend.
+	// season is the minimum age of a demand whose drops can be unusual. The demand must also have been near zero for at most maxZeroShare
+	// of the time, as a mean over zeroShareTime. That is an hour and a quarter per day.
 	season        = 24 * time.Hour
 	zeroShareTime = 7 * 24 * time.Hour
 	maxZeroShare  = 0.05
-	// habitualDrops drops, each counting half as much a day later, are a habit of the demand: pauses of a batch, rare
-	// requests.
+	// habitualDrops is the number of earlier drops that makes a drop usual for the demand, for example with pauses of a batch job or with
+	// rare requests. Each drop counts half as much a day later.
 	habitualDrops = 4
 )
 
-// outageDetector detects a demand that is suddenly gone. It masks the demand only where everything indicates an outage:
-// nights, a load that goes on and off, and a few requests per hour have been near zero before, and a gradual fall is
-// never masked. What remains is a slow end of the first load, and of short pauses at most two or three times a day.
+// outageDetector detects a demand that is suddenly gone. It masks the demand only if everything indicates an outage. It does not mask
+// nights, a load that goes on and off, or a few requests per hour, because such a demand was near zero before. It never masks a gradual
+// fall. What remains are the first real end of a load, which is followed slowly, and short pauses, at most two or three times a day.
 //
-// Worked: 100 requests/s for a week and then 0 are masked for 5 h 48 min. If the 100 are back before that, nothing has
-// happened. Until the tenth minute 100 count, after an hour and ten minutes 50, and then less than 2: the zeros are known.
+// Example: after a week of 100 requests/s, zeros are masked for 5 h 48 min. If the demand returns to 100 before that, nothing has been
+// learned. In the first ten minutes, the demand counts as 100, and after an hour and ten minutes as 50. Once it counts as less than 2, the
+// zeros are known demand.
 type outageDetector struct {
 	level series.TrailingMean
-	// zeroShare is the share of the time near zero, masked or not.
+	// zeroShare is the share of the time in which the demand was near zero, masked or not.
 	zeroShare series.TrailingMean
-	// recent is the demand of the ramp; lowest is the negated minimum of steadyTime before it.
+	// recent is the demand during the ramp. lowest is the negated minimum during steadyTime before the ramp.
 	recent series.Delay
 	lowest *series.TrailingMax
-	// hold and season in steps; fading is the share of a masked demand that is left by one more step.
+	// hold and season are OutageHold and season in steps. fading is the share of a masked demand that is left after one more step.
 	hold, season int
 	fading       float64
-	// age is the number of steps of the series, sinceKnown those since the last known demand.
+	// age is the number of steps of the series. sinceKnown is the number of steps since the last known demand.
 	age, sinceKnown int
-	// drops counts sudden drops, with a half-life of a day.
+	// drops counts sudden drops, with a half-life of a day. keep is the share that is left after one more step.
 	drops, keep float64
-	// masking: the newest sample was masked. lasting: it was near zero and known.
+	// masking is true if the newest sample was masked. lasting is true if it was known and near zero.
 	masking, lasting bool
 }
 
@@ -68,13 +69,13 @@ func newOutageDetector(step time.Duration) outageDetector {
 	}
 }
 
-// isOutage reports whether a demand is more likely an outage than real.
+// isOutage reports whether a demand is more likely an outage than the real demand.
 func (f *outageDetector) isOutage(v float64) bool {
 	return f.nearZero(v) && !f.lasting && f.left() >= nearZeroShare &&
 		(f.masking || f.sudden() && f.drops < habitualDrops && f.zeroShare.Value() <= maxZeroShare && f.age >= f.season)
 }
 
-// left is the share of the demand before an outage that counts at the next step.
+// left returns the share of the demand before an outage that still counts at the next step.
 func (f *outageDetector) left() float64 {
 	return math.Pow(f.fading, float64(max(0, f.sinceKnown+1-f.hold)))
 }
@@ -82,7 +83,7 @@ func (f *outageDetector) left() float64 {
 // nearZero reports whether a demand is near zero.
 func (f *outageDetector) nearZero(v float64) bool { return v < nearZeroShare*f.level.Value() }
 
-// sudden reports whether the demand was steady until some minutes ago.
+// sudden reports whether the demand was steady until a few minutes ago.
 func (f *outageDetector) sudden() bool { return -f.lowest.Value() >= steadyShare*f.level.Value() }
 
 // addMasked adds a step whose demand is masked.
@@ -115,14 +116,14 @@ func (f *outageDetector) addKnown(v float64) {
 	} else {
 		f.zeroShare.Add(0)
 	}
-	if little && f.sudden() && !f.masking && !f.lasting { // The drop of an outage was counted.
+	if little && f.sudden() && !f.masking && !f.lasting { // The drop of an outage has been counted.
 		f.drops++
 	}
 	f.addCensored(v)
 	f.lasting = little
 }
 
-// addCensored adds a lower bound of the demand: that it is near zero means nothing.
+// addCensored adds a lower bound of the demand. If the lower bound is near zero, this says nothing about the demand.
 func (f *outageDetector) addCensored(v float64) {
 	f.level.Add(v)
 	f.tick(v)

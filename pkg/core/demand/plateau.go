@@ -3,21 +3,21 @@ package demand
 import "time"
 
 const (
-	// plateauBand is how far from the capacity a plateau may lie, as a share of it: the capacity is a configured round
-	// number, and measurements vary.
+	// plateauBand is how far from the capacity a plateau may be, as a share of the capacity. The capacity is a configured round number, and
+	// measurements vary.
 	plateauBand = 0.05
-	// plateauTime is how long, and plateauSteps how many samples, the demand must have been in the band: a demand that
-	// only passes through it is not limited there.
+	// plateauTime is how long the demand must have been in the band, and plateauSteps is the minimum number of samples. A demand that only
+	// passes through the band is not limited by the capacity.
 	plateauTime  = 2 * time.Minute
 	plateauSteps = 4
 )
 
-// plateau detects a demand that stays at capacity: the replicas limit it, and what they cannot serve is not observed. A
-// demand that lies there by chance counts as its own lower bound. That costs little: it is served as observed, and no
-// autoscaler can use more.
+// plateau detects a demand that stays at capacity: the replicas limit it, and the demand that they cannot serve is not observed. A demand
+// that is at capacity by chance is treated as a lower bound, too. This costs little, because it is served as observed and no autoscaler can
+// add more replicas.
 //
-// Worked: with 20 replicas of 50 requests/s and steps of 30 s, of 990, 1010, 985, 1000, 1020 the first three are known,
-// and 1000 and 1020 are censored.
+// Example, with 20 replicas of 50 requests/s each and steps of 30 s: if the demand is 990, 1010, 985, 1000, 1020, the first three samples
+// are known, and the last two are censored.
 type plateau struct {
 	low, high float64
 	enough    int

@@ -14,7 +14,7 @@ const (
 	Masked Kind = "Masked"
 )
 
-// Cause is why a sample is censored or masked. The zero Cause is that of a known sample.
+// Cause is why a sample is censored or masked. A known sample has the zero Cause.
 type Cause uint8
 
 const (
@@ -77,19 +77,20 @@ type Span struct {
 	// From is the time of the first sample, To the end of the last one.
 	From, To time.Time
 	Cause    Cause
-	// Samples is the number of samples of the cause; the others in between are known.
+	// Samples is the number of samples with the cause. The other samples of the span are known.
 	Samples int
 }
 
 // Reading is the input of one step. A Filter adds Suspect, Dip and Bound.
 type Reading struct {
-	// Demand as it was read, NaN where there is no sample.
+	// Demand as it was read; NaN if there is no sample.
 	Demand float64
 	// Suspect: the demand was far higher than its history justifies, and was not confirmed.
 	Suspect bool
-	// Dip: the demand fell as it had not before, or after a gap, and did not stay there.
+	// Dip: the demand fell further than usual, or fell after a gap, and did not stay low.
 	Dip bool
-	// Bound is the most that was justified at its time; for a reading that was corroborated later, before it.
+	// Bound is the maximum that the history justified at the time of the reading. For a reading that was confirmed later, it does not
+	// include the reading itself.
 	Bound Bound
 	// Incomplete: the source still adds to samples of this age, and the demand is below the one before.
 	Incomplete bool
@@ -99,16 +100,16 @@ type Reading struct {
 	Saturated bool
 	// Deferrable is the work that arrived in addition to the demand and may wait until its deadline; NaN for a gap.
 	Deferrable float64
-	// ScaledToZero: the workload had zero replicas, so that no demand is not an outage.
+	// ScaledToZero: the workload had zero replicas, so a demand of 0 is not an outage.
 	ScaledToZero bool
 }
 
 // Sample is the classified demand of a step.
 type Sample struct {
-	// Value is the demand or its lower bound; NaN where it is masked.
+	// Value is the demand or its lower bound; NaN if it is masked.
 	Value float64
-	// Observed is the mean of the newest values, for a rate; NaN for a gap. Censored: it and Value are lower bounds, as a saturated
-	// service hides part of its demand.
+	// Observed is the Value or, for a rate, the mean of the newest values; NaN for a gap. Censored: Observed and Value are lower bounds,
+	// because a saturated service hides part of its demand.
 	Observed float64
 	Censored bool
 	Cause    Cause

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// Shape is what a series looks like where it does not look like a demand; empty otherwise.
+// Shape is what a series looks like if it does not look like a demand; empty otherwise.
 type Shape string
 
 const (
-	// Counter: for a day it has hardly ever fallen. A demand falls about as often as it rises.
+	// Counter: the series has rarely fallen for a day. A demand falls about as often as it rises.
 	Counter Shape = "Counter"
-	// Frozen: for an hour it has been the same number, while it changed all the time before.
+	// Frozen: the series has been the same number for an hour, although it changed all the time before.
 	Frozen Shape = "Frozen"
 )
 
 const (
-	// ShapeTime is how much of a series its shape is judged by, and frozenTime the end of it in which a frozen series does not change.
+	// ShapeTime is how much of a series is needed to judge its shape. A frozen series does not change in the last frozenTime.
 	ShapeTime  = 24 * time.Hour
 	frozenTime = time.Hour
-	// A counter rises at least minRises times in a day. It falls when a process restarts: maxRestarts times at most.
+	// A counter rises at least minRises times in a day. It falls when a process restarts, at most maxRestarts times.
 	minRises, maxRestarts = 100, 10
-	// A sum over pods also falls when one of them goes away: maxDepartures times at most, by a part of it, and risesPerFall times less
-	// often than it rises. After a restart, a fall to less than restartShare, it begins again.
+	// A sum of counters over pods also falls when a pod goes away. It falls at most maxDepartures times, only by a part, and at least
+	// risesPerFall times less often than it rises. A fall to less than restartShare of the sum is a restart.
 	maxDepartures, risesPerFall = 48, 20
 	restartShare                = 0.1
-	// minRisingHours: a series that has fallen is a counter if it rises in at least this many hours of the day. A load that grows
-	// for an hour and then ends hardly falls either.
+	// minRisingHours is the number of hours of the day in which a counter that has fallen must rise. This excludes a load that grows for an
+	// hour and then ends, which also rarely falls.
 	minRisingHours = 6
-	// noisyShare: a noisy series changes in at least this share of its steps.
+	// noisyShare is the minimum share of steps in which a noisy series changes.
 	noisyShare = 0.5
 )
 
@@ -55,22 +55,22 @@ func ShapeOf(samples []float64, step time.Duration) Shape {
 // tally counts how each sample differs from the known one before it.
 type tally struct {
 	rises, falls, equal int
-	// restarts are the falls to less than restartShare.
+	// restarts is the number of falls to less than restartShare of the value before.
 	restarts int
-	// same is how many of the newest samples equal the one before.
+	// same is the number of newest samples that are equal to the sample before them.
 	same          int
 	last, highest float64
 }
 
 func (t *tally) pairs() int { return t.rises + t.falls + t.equal }
 
-// counts reports whether a counter falls and rises as often.
+// counts reports whether the numbers of rises and falls are those of a counter.
 func (t *tally) counts() bool {
 	departs := t.restarts <= maxRestarts && t.falls <= maxDepartures && t.rises >= risesPerFall*t.falls
 	return t.rises >= minRises && (t.falls <= maxRestarts || departs)
 }
 
-// risingHours is in how many of the hours the samples rise.
+// risingHours returns the number of hours in which the samples rise.
 func risingHours(samples []float64, hour int) int {
 	n := 0
 	for at := 0; at+hour <= len(samples); at += hour {
@@ -99,7 +99,7 @@ func tallyOf(samples []float64) tally {
 				t.restarts++
 			}
 		default:
-			t.same = 0 // The first.
+			t.same = 0 // The first known sample.
 		}
 		t.last, t.highest = v, math.Max(t.highest, v)
 	}

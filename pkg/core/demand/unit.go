@@ -19,30 +19,33 @@ type UnitChange struct {
 }
 
 const (
-	// unitBlock is how often a series is searched for a change of its unit, and the length of the means that are compared.
+	// unitBlock is the time between two searches for a change of the unit, and the length of the means that are compared.
 	unitBlock = 5 * time.Minute
-	// A change is recognized by unitAfter means after it, unitGap means for the change itself and unitBefore means before it, of which
-	// minUnitMeans must be known and positive.
+	// To recognize a change, unitBefore means before it are compared with unitAfter means after it. The change itself may take unitGap
+	// means. On each side, at least minUnitMeans means must be known and positive.
 	unitAfter, unitGap, unitBefore = 8, 2, 24
 	minUnitMeans                   = 6
-	// unitSeasons are the newest seasons that say how much is usual at a time of day.
+	// unitSeasons is the number of past seasons that determine the usual demand at a time of day.
 	unitSeasons = 7
 
-	// unitTolerance is a logarithm, as the others below: how far the measured factor may be from a conventional one.
+	// unitTolerance is how far the measured factor may be from a conventional factor. It is a difference of logarithms, like unitSpread and
+	// maxUnitSpread.
 	unitTolerance = 0.22
-	// The shape is kept if minUnitMeans of the means after the change are no farther from the new level than unitSpread and twice the
-	// usual distance of those before it, at most maxUnitSpread, and none is twice as far as that.
+	// The shape is kept if at least minUnitMeans of the means after the change are close to the new level, and no mean is farther from it
+	// than twice maxUnitSpread. A mean is close if its distance is at most unitSpread plus twice the usual distance of the means before the
+	// change from their level, and at most maxUnitSpread.
 	unitSpread, maxUnitSpread = 0.25, 0.7
 
-	// All means after the change must be beyond usualShare of the means before it, by unprecedentedShare of the change.
+	// All means after the change must be beyond usualShare of all earlier means, by at least unprecedentedShare of the change.
 	usualShare, unprecedentedShare = 0.95, 0.3
-	// A sample is in neither unit if it is farther than mixedShare of the change from both. maxStrays of the samples near the change may be
-	// on the wrong side of it.
+	// A sample is in neither unit if its distance from both levels is more than mixedShare of the change. Of the samples near the change,
+	// at most a share of maxStrays may be on the wrong side of it.
 	mixedShare, maxStrays = 0.25, 0.15
 )
 
-// unitFactors are the conventional ratios of units: 60 seconds, percent, thousands (1,024 counts as 1,000), 3,600 seconds, and products
-// of these. A smaller ratio, such as 8 bits or 24 hours, is a shift of level: a real demand shifts by as much, and models follow it.
+// unitFactors returns the conventional ratios of units: 60 seconds, percent, thousands (1,024 counts as 1,000), 3,600 seconds, and products
+// of these. A smaller ratio, such as 8 bits or 24 hours, is treated as a shift of level, because real demand also shifts by that much.
+// Models follow such shifts.
 func unitFactors() []float64 {
 	return []float64{60, 100, 1000, 3600, 60_000, 86_400, 1e6, 3.6e6, 1e9}
 }
@@ -50,15 +53,15 @@ func unitFactors() []float64 {
 // UnitBlock is how often a series with a step is searched for a change of its unit, counted from the epoch.
 func UnitBlock(step time.Duration) time.Duration { return max(step, unitBlock-unitBlock%step) }
 
-// UnitChanges finds the lasting changes of scale that keep the shape of a series, the oldest first. One is found 40 to 50 minutes after
-// it, if a season and a half are known before it. At its beginning, where less is known before a change, the series until an anchor is
-// searched backwards: a change stays known when most of what came before it is no longer in the history. The result depends on the
-// samples and the anchor alone. At steps of more than five minutes nothing is found.
+// UnitChanges finds the lasting changes of scale that keep the shape of a series, the oldest first. It finds a change 40 to 50 minutes
+// after it, if a season and a half of samples before the change are known. Near the beginning of the series, less is known before a change.
+// There, the part of the series up to the anchor is searched backwards. So a change stays known when most samples before it are no longer
+// in the history. The result depends only on the samples and the anchor. With steps of more than five minutes, it finds nothing.
 //
-// A change of the unit multiplies the demand of every time of day by the same conventional factor, within a few minutes. So the means
-// after it are compared with those before it, all relative to what is usual at their time of day, and else as they are. They must also be
-// beyond all that is usual at any time: a demand that goes on and off has no such level. A real demand that jumps by 60 and keeps its
-// shape is described best by its past × 60, too.
+// A change of the unit multiplies the demand at every time of day by the same conventional factor, within a few minutes. So UnitChanges
+// compares the means after a change with the means before it, first relative to the usual demand at their time of day, and then, if that
+// shows no change, as they are. The means after a change must also be beyond what is usual at any time, which excludes a demand that goes
+// on and off. If a real demand is multiplied by 60 and keeps its shape, its past × 60 is also the best description of it.
 func UnitChanges(s forecast.Series, season time.Duration, anchor time.Time) []UnitChange {
 	if s.Step > unitBlock {
 		return nil
@@ -81,7 +84,7 @@ func UnitChanges(s forecast.Series, season time.Duration, anchor time.Time) []Un
 	return out
 }
 
-// ConvertUnit converts a series into its newest unit, in place. Samples in neither unit become gaps.
+// ConvertUnit converts a series to its newest unit, in place. Samples in neither unit become gaps.
 func ConvertUnit(s forecast.Series, changes []UnitChange) {
 	for _, c := range changes {
 		for i := range s.Values {
@@ -96,13 +99,13 @@ func ConvertUnit(s forecast.Series, changes []UnitChange) {
 	}
 }
 
-// unitSearch has the logarithms of a series' means, NaN where a mean is unknown or 0.
+// unitSearch searches a series for changes of its unit. logs are the logarithms of the means of blocks; NaN if a mean is unknown or 0.
 type unitSearch struct {
 	logs []float64
-	// first is the index of the first mean's first sample, per how many samples a mean has, and season how many means a season has, at
-	// least a day's.
+	// first is the index of the first sample of the first mean. per is the number of samples in a mean. season is the number of means in as
+	// many whole seasons as last at least a day.
 	first, per, season int
-	// anchor is how many means end before the anchor.
+	// anchor is the number of means that end before the anchor.
 	anchor int
 }
 
@@ -121,7 +124,7 @@ func (u *unitSearch) search(s forecast.Series) (out []UnitChange) {
 	return out
 }
 
-// backwards finds the changes of a series backwards, the oldest first.
+// backwards searches a series backwards for changes, and returns them with the oldest first.
 func (u *unitSearch) backwards(s forecast.Series, season time.Duration) []UnitChange {
 	reversed := forecast.Series{Start: time.Unix(0, 0), Step: s.Step, Values: s.Values[:len(s.Values)/u.per*u.per]}
 	slices.Reverse(reversed.Values)
@@ -152,7 +155,7 @@ func MayChangeUnit(part forecast.Series) bool {
 
 func newUnitSearch(s forecast.Series, season time.Duration) unitSearch {
 	block, day := UnitBlock(s.Step), 24*time.Hour+season-1
-	u := unitSearch{per: int(block / s.Step), season: int((day - day%season) / block)} // As many seasons as last a day.
+	u := unitSearch{per: int(block / s.Step), season: int((day - day%season) / block)} // Whole seasons, at least a day.
 	if past := s.Start.UnixNano() % int64(block); past > 0 {
 		u.first = int((int64(block) - past + int64(s.Step) - 1) / int64(s.Step))
 	}
@@ -172,7 +175,7 @@ func newUnitSearch(s forecast.Series, season time.Duration) unitSearch {
 	return u
 }
 
-// jumps reports whether the newest means before an end are far from those some time earlier.
+// jumps reports whether the newest means before an end are far from earlier means.
 func (u *unitSearch) jumps(end int) bool {
 	split := end - unitAfter - unitGap
 	if split < unitAfter {
@@ -195,8 +198,9 @@ func (u *unitSearch) changeAt(end int) (factor float64, ok bool) {
 	return factor, ok && u.unprecedented(end, math.Log(factor))
 }
 
-// judges reports whether enough is known before a mean to judge a change there: a week, or a season and a half while no more is known
-// after it. Then it is judged backwards instead: the first run of a weekly job is over by then.
+// judges reports whether enough is known before a mean to judge a change there. A week is enough. A season and a half is enough as long as
+// less than that is known after the mean. Once more is known after it, the change is judged backwards instead, because by then the first
+// run of a weekly job is over.
 func (u *unitSearch) judges(n int) bool {
 	return u.long(u.logs[:n]) || u.enough(u.logs[:n]) && !u.enough(u.logs[n:max(n, u.anchor)])
 }
@@ -204,7 +208,7 @@ func (u *unitSearch) judges(n int) bool {
 func (u *unitSearch) long(logs []float64) bool   { return 2*len(known(logs)) >= 15*u.season }
 func (u *unitSearch) enough(logs []float64) bool { return 2*len(known(logs)) >= 3*u.season }
 
-// keepsShape returns the conventional factor between some logarithms and those before them, and whether they are alike otherwise.
+// keepsShape returns the conventional factor between the logarithms before and after a change, and whether the shape is the same otherwise.
 func keepsShape(after, before []float64) (factor float64, ok bool) {
 	if len(after) < minUnitMeans || len(before) < minUnitMeans {
 		return 0, false
@@ -231,7 +235,7 @@ func keepsShape(after, before []float64) (factor float64, ok bool) {
 	return factor, factor > 0 && near >= minUnitMeans
 }
 
-// relative are some means relative to the usual one at the same time of earlier seasons, without those that are not known.
+// relative returns the known means of a range, relative to the usual mean at the same time in earlier seasons.
 func (u *unitSearch) relative(from, to int) []float64 {
 	var out []float64
 	for i := max(from, u.season); i < to; i++ {
@@ -244,7 +248,7 @@ func (u *unitSearch) relative(from, to int) []float64 {
 	return known(out)
 }
 
-// unprecedented reports whether the newest means before an end are beyond what was usual before them.
+// unprecedented reports whether the newest means before an end are beyond the usual means before them.
 func (u *unitSearch) unprecedented(end int, change float64) bool {
 	direction := math.Copysign(1, change)
 	past := known(u.logs[:end-unitAfter-unitGap])
@@ -254,15 +258,15 @@ func (u *unitSearch) unprecedented(end int, change float64) bool {
 	slices.Sort(past)
 	least := past[int(usualShare*float64(len(past)-1))] + unprecedentedShare*math.Abs(change)
 	return !slices.ContainsFunc(u.logs[end-unitAfter:end], func(v float64) bool {
-		return !(direction*v >= least) // NaN is not.
+		return !(direction*v >= least) // True for NaN.
 	})
 }
 
-// locate finds the samples in neither unit. Sharp is false where they take longer than a change of the unit.
+// locate finds the samples in neither unit. sharp is false if the transition is longer than a change of the unit takes, or not clear.
 func (u *unitSearch) locate(s forecast.Series, end int, factor float64) (change UnitChange, sharp bool) {
 	split := end - unitAfter - unitGap
 	first := u.first + (split-1)*u.per
-	// How far each sample near the change is on the way from the old level, 0, to the new one, 1.
+	// The position of each sample near the change between the old level (0) and the new level (1).
 	way := slices.Clone(s.Values[first : u.first+(end-unitAfter+1)*u.per])
 	old := median(u.logs[split-unitAfter : split])
 	for i, v := range way {
@@ -270,7 +274,7 @@ func (u *unitSearch) locate(s forecast.Series, end int, factor float64) (change 
 	}
 	at, strays := splitOf(way)
 	from, to := at, at
-	for from > 0 && !(way[from-1] < mixedShare) { // NaN is not.
+	for from > 0 && !(way[from-1] < mixedShare) { // True for NaN.
 		from--
 	}
 	for to < len(way) && !(way[to] > 1-mixedShare) {
@@ -280,7 +284,7 @@ func (u *unitSearch) locate(s forecast.Series, end int, factor float64) (change 
 	return change, float64(strays) <= maxStrays*float64(len(known(way))) && to-from <= unitGap*u.per
 }
 
-// splitOf returns where numbers cross 1/2 with the fewest on the wrong side.
+// splitOf returns the index that best separates numbers below 1/2 from numbers above it, and how many numbers are on the wrong side.
 func splitOf(way []float64) (at, fewest int) {
 	strays := 0
 	for _, v := range way {
@@ -303,7 +307,7 @@ func splitOf(way []float64) (at, fewest int) {
 	return at, fewest
 }
 
-// apply converts the means before a change, and forgets those in neither unit.
+// apply converts the means before a change, and removes the means in neither unit.
 func (u *unitSearch) apply(s forecast.Series, c UnitChange) {
 	for i := range u.logs {
 		switch begin, end := s.TimeAt(u.first+i*u.per), s.TimeAt(u.first+(i+1)*u.per); {
@@ -323,10 +327,10 @@ func distances(values []float64, from float64) []float64 {
 	return out
 }
 
-// known are the values without gaps.
+// known returns the values without gaps.
 func known(values []float64) []float64 { return slices.DeleteFunc(slices.Clone(values), math.IsNaN) }
 
-// median of the known values; NaN if there are none.
+// median returns the median of the known values; NaN if there are none.
 func median(values []float64) float64 {
 	sorted := known(values)
 	if len(sorted) == 0 {

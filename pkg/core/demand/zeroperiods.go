@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// notice is the time from an observation to its effect, so that all adapter replicas have read it by then: a status
-	// write may take that long. At the start of a period these seconds are a gap; at its end they are extra zeros,
-	// while the first replica is not ready yet either.
+	// notice is the time from an observation to its effect. By then, all adapter replicas have read the observation, because a status write
+	// may take that long. At the start of a period, these seconds are a gap. At its end, they are extra zeros, during which the first
+	// replica is not ready yet.
 	notice = 15 * time.Second
-	// maxClockSkew is how much the clocks of two leaders may differ. A later date comes from a clock that was ahead and
-	// has been corrected since.
+	// maxClockSkew is how much the clocks of two leaders may differ. A later date comes from a clock that was ahead and has since been
+	// corrected.
 	maxClockSkew = time.Minute
-	// holds is how long an observation of zero replicas is valid, so that a workload that is no longer observed is not at zero forever.
-	// It is twice the time between two observations of a workload that does not change.
+	// holds is how long an observation of zero replicas is valid, so that a workload that is no longer observed does not stay at zero
+	// forever. It is twice the time between two observations of a workload that does not change.
 	holds = 20 * time.Minute
-	// maxPeriods is how many periods a record keeps, the newest: two weeks of one every half hour.
+	// maxPeriods is how many of the newest periods a record keeps. It is enough for two weeks with one period every half hour.
 	maxPeriods = 700
 	// latest is the last second of the year 9999.
 	latest = 253_402_300_799
@@ -30,9 +30,9 @@ var errChanges = errors.New("invalid changes of a workload")
 // ZeroPeriods is the set of periods in which a workload was scaled to zero. It is an immutable value. The zero value is
 // empty.
 type ZeroPeriods struct {
-	// changes are the seconds since the epoch at which the workload was scaled to zero (the first, the third, ...) and
-	// from zero (the second, the fourth, ...). They ascend; two are equal where it was scaled up at once. The last one may
-	// be in the future: until then the observation of zero replicas holds.
+	// changes are the seconds since the epoch at which the workload was scaled to zero (the first, the third, ...) and from zero (the
+	// second, the fourth, ...). They ascend. Two are equal if the workload was scaled up again immediately. The last one may be in the
+	// future. Until then, the observation of zero replicas is valid.
 	changes []int64
 }
 
@@ -56,9 +56,9 @@ func NewZeroPeriods(changes []int64) (ZeroPeriods, error) {
 // oldest first.
 func (r ZeroPeriods) Changes() []int64 { return slices.Clone(r.changes) }
 
-// Observe returns the record after an observation, and whether it differs. It takes effect after the notice, so that
-// everyone who has read the record by then agrees on every second. Zero replicas hold for a while from now, unless they
-// are observed again. It drops what a clock that was ahead has left.
+// Observe returns the record after an observation, and whether it differs. It takes effect after the notice, so that everyone who has read
+// the record by then agrees on every second. An observation of zero replicas is valid for a while, unless it is repeated. Observe drops
+// changes from a clock that was ahead.
 func (r ZeroPeriods) Observe(zero bool, now time.Time) (after ZeroPeriods, changed bool) {
 	known := r.changesUntil(now.Add(holds + maxClockSkew))
 	outran := known < len(r.changes)
@@ -66,7 +66,7 @@ func (r ZeroPeriods) Observe(zero bool, now time.Time) (after ZeroPeriods, chang
 	effect, end := now.Add(notice).Unix(), now.Add(holds).Unix()
 	n := r.changesUntil(now.Add(notice))
 	if n > 0 && n%2 == 0 && r.changes[n-1] == effect {
-		n-- // The scale-up has not taken effect yet and is cancelled, or is observed again.
+		n-- // The scale-up has not taken effect yet. It is canceled, or observed again.
 	}
 	wasZero := n%2 == 1
 	switch {
@@ -91,13 +91,13 @@ func (r ZeroPeriods) Bounded(now time.Time) (after ZeroPeriods, changed bool) {
 	return r.with(len(r.changes), max(now.Add(holds).Unix(), r.last(len(r.changes)))), true
 }
 
-// with returns a record of the first n changes and further ones, without the oldest periods if they are too many.
+// with returns a record of the first n changes and further changes. It drops the oldest periods if there are too many.
 func (r ZeroPeriods) with(n int, more ...int64) ZeroPeriods {
 	drop := max(0, (n+len(more)+1)/2-maxPeriods) * 2
 	return ZeroPeriods{append(slices.Clone(r.changes[drop:n]), more...)}
 }
 
-// last is the last of the first n changes.
+// last returns the last of the first n changes; 0 if n is 0.
 func (r ZeroPeriods) last(n int) int64 {
 	if n == 0 {
 		return 0
@@ -138,7 +138,7 @@ func (r ZeroPeriods) NewestStep(t time.Time, step time.Duration) (at time.Time, 
 		case n%2 == 1:
 			return t, true
 		}
-		// The last step before the workload was scaled up, which may be before it was scaled to zero.
+		// The last step before the workload was scaled up. It may be before the workload was scaled to zero.
 		beyond := t.Sub(time.Unix(r.changes[n-1], 0))
 		t = t.Add(beyond%step - beyond - step)
 	}

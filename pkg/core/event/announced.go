@@ -12,42 +12,43 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Announced is the demand that events announce, an adjust.Adjustment. Candidates forecast the demand as it would be without: in an
-// event they learn what they may believe of it, and their forecasts of windows with an event are raised or lowered to what is known.
+// Announced is an adjust.Adjustment for the demand that events announce. Candidates forecast the demand without the events. During an
+// event, they learn only the part of the demand that the event does not explain (see Learn). Their forecasts of windows with an event are
+// raised or lowered to what is known about the event.
 type Announced struct {
 	calendar Calendar
 	step     time.Duration
-	// near are the occurrences from one time until another, longest is the longest of them.
+	// near are the occurrences from the time from until the time until, and longest is the duration of the longest one.
 	near        []Occurrence
 	from, until time.Time
 	longest     time.Duration
-	// usual are the hourly means of what was learnt, last is its newest value.
+	// usual are the hourly means of the learned demand. last is the newest learned value.
 	usual series.Means
 	last  float64
-	// seen is what the occurrences of each name came to.
+	// seen has the observed demand of the occurrences, by the name of the event.
 	seen map[string]*seen
-	// newest are windows that were asked for since the newest step: each candidate asks for the same ones.
+	// newest caches the windows that were requested since the newest step, because every candidate requests the same windows.
 	newest []known
 }
 
-// known is what is known of the demand in [from, to).
+// known is what is known about the demand in [from, to).
 type known struct {
 	from, to time.Time
 	effect   adjust.Effect
 }
 
 const (
-	// usualHours are those of a week, and of the day after it, which is forecast.
+	// usualHours is the number of hourly means that are kept: a week, the day after it, which is forecast, and one spare day.
 	usualHours = 9 * 24
-	// lookAhead is how much of the calendar is read at once.
+	// lookAhead is how far before and after a window the calendar is read.
 	lookAhead = 15 * windowpeak.Day
-	// maxLike bounds how much one day of the week is another, both ways.
+	// maxLike bounds the ratio of the demand of two days of the week, in both directions.
 	maxLike = 20.0
-	// maxNewest is how many windows are kept.
+	// maxNewest is the maximum number of cached windows.
 	maxNewest = 8
 )
 
-// Adjust makes what the occurrences of a calendar announce; none is made of nil.
+// Adjust returns a Maker of an Announced for the occurrences of a calendar; nil if the calendar is nil.
 func Adjust(calendar Calendar) []adjust.Maker {
 	if calendar == nil {
 		return nil
@@ -61,7 +62,7 @@ func Adjust(calendar Calendar) []adjust.Maker {
 	}}
 }
 
-// read reads the calendar.
+// read reads the occurrences around [from, to) from the calendar, if they have not been read yet.
 func (x *Announced) read(from, to time.Time) {
 	if !x.until.IsZero() && !from.Before(x.from) && !to.After(x.until) {
 		return
@@ -73,7 +74,7 @@ func (x *Announced) read(from, to time.Time) {
 	}
 }
 
-// within returns the occurrences that have a part in [from, to).
+// within returns the occurrences that overlap [from, to).
 func (x *Announced) within(from, to time.Time) (out []Occurrence) {
 	x.read(from, to)
 	for i := sort.Search(len(x.near), func(i int) bool { return !x.near[i].Start.Before(from.Add(-x.longest)) }); i < len(x.near) &&
@@ -85,7 +86,7 @@ func (x *Announced) within(from, to time.Time) (out []Occurrence) {
 	return out
 }
 
-// Over implements adjust.Adjustment. It compares the highest level with events to the highest level without.
+// Over implements adjust.Adjustment. It compares the highest level with events to the highest level without events.
 func (x *Announced) Over(from, to time.Time) adjust.Effect {
 	for _, k := range x.newest {
 		if k.from.Equal(from) && k.to.Equal(to) {
@@ -99,7 +100,7 @@ func (x *Announced) Over(from, to time.Time) adjust.Effect {
 	return out
 }
 
-// overall is Over by the occurrences that have a part in the time.
+// overall is Over for the given occurrences, which overlap [from, to).
 func (x *Announced) overall(from, to time.Time, found []Occurrence) adjust.Effect {
 	if len(found) == 0 {
 		return adjust.Nothing()
@@ -109,7 +110,7 @@ func (x *Announced) overall(from, to time.Time, found []Occurrence) adjust.Effec
 		points = append(points, o.Start, o.End)
 	}
 	for hour := from.Truncate(time.Hour).Add(time.Hour); hour.Before(to); hour = hour.Add(time.Hour) {
-		points = append(points, hour) // What is usual changes.
+		points = append(points, hour) // The usual demand changes.
 	}
 	out, highest, raised := adjust.Effect{}, 0.0, 0.0
 	for _, at := range points {
@@ -128,7 +129,7 @@ func (x *Announced) overall(from, to time.Time, found []Occurrence) adjust.Effec
 	return out
 }
 
-// at is what the occurrences about a time say of the demand then. Of several the greatest counts.
+// at returns what the occurrences that contain a time say about the demand at that time. If there are several, the largest numbers count.
 func (x *Announced) at(at time.Time, all []Occurrence) (times, atLeast float64) {
 	for _, o := range all {
 		if at.Before(o.Start) || !at.Before(o.End) {
@@ -148,7 +149,7 @@ func (x *Announced) at(at time.Time, all []Occurrence) (times, atLeast float64) 
 	return times, atLeast
 }
 
-// like is the usual demand of another day of the week, at that time of the day, as a multiple of that of the day itself.
+// like returns the usual demand of another day of the week at the same time of day, as a multiple of the usual demand of the day itself.
 func (x *Announced) like(at time.Time, o Occurrence) float64 {
 	passed := int(at.Sub(o.Start) / windowpeak.Day)
 	back := (int(o.Weekday) + passed + 7 - int(*o.LikeDay)) % 7
@@ -162,12 +163,13 @@ func (x *Announced) like(at time.Time, o Occurrence) float64 {
 	return min(max(ratio, 1/maxLike), maxLike)
 }
 
-// usualAt is what was learnt in an hour of the past; NaN if it is not known.
+// usualAt returns the mean demand that was learned in an hour of the past; NaN if it is unknown.
 func (x *Announced) usualAt(at time.Time) float64 { return x.usual.At(at.UnixNano()/int64(x.step) + 1) }
 
-// Learn implements adjust.Adjustment. What the demand would be without the event lies between it and what is left of
-// it without the announced effect; of these the nearest to what is usual at that time is learnt. So nothing is learnt of an event that
-// came as it was announced, nor of one that had no effect, and what is beyond the announcement is.
+// Learn implements adjust.Adjustment. The demand without the event is between the observed demand and the observed demand without the
+// announced effect. Learn returns the value in this range that is nearest to the usual demand at that time. So the models learn nothing
+// from an event that had the announced effect, and nothing from an event that had no effect. They learn only demand beyond the announced
+// effect.
 func (x *Announced) Learn(at time.Time, s demand.Sample) demand.Sample {
 	x.newest = x.newest[:0]
 	end := at.Add(x.step)
@@ -183,12 +185,12 @@ func (x *Announced) Learn(at time.Time, s demand.Sample) demand.Sample {
 	if !math.IsNaN(s.Value) {
 		x.last = s.Value
 	}
-	x.usual.Observe(at.UnixNano()/int64(x.step)+1, s.Value) // An hour begins with the step at its begin.
+	x.usual.Observe(at.UnixNano()/int64(x.step)+1, s.Value) // An hour starts with the step at its beginning.
 	x.note(at, found, observed, s.Value)
 	return s
 }
 
-// without is a demand as it would be without an effect; NaN for a gap.
+// without returns what a demand would be without an effect; NaN for a gap.
 func (x *Announced) without(at time.Time, v float64, known adjust.Effect) float64 {
 	all := math.Max(v-known.More, 0) / known.Times
 	low, high := math.Min(v, all), math.Max(v, all)
@@ -198,7 +200,8 @@ func (x *Announced) without(at time.Time, v float64, known adjust.Effect) float6
 	return low
 }
 
-// usualNear is what was learnt at that hour a week ago or, if it is not known, a day ago; else what was learnt last.
+// usualNear returns the demand that was learned at the same hour a week ago or, if it is unknown, a day ago. If both are unknown, it
+// returns the newest learned value.
 func (x *Announced) usualNear(at time.Time) float64 {
 	for _, ago := range []time.Duration{7 * windowpeak.Day, windowpeak.Day} {
 		if usual := x.usualAt(at.Add(-ago)); !math.IsNaN(usual) {
@@ -208,23 +211,24 @@ func (x *Announced) usualNear(at time.Time) float64 {
 	return x.last
 }
 
-// seen is what the occurrences of an event came to.
+// seen has the observed demand of the occurrences of an event.
 type seen struct {
-	// start is that of the newest occurrence; demand and usual are its sums, most is the highest demand.
+	// start is the start of the newest occurrence. demand and usual are the sums of its observed and its learned demand, and most is its
+	// highest demand.
 	start         time.Time
 	demand, usual float64
 	most          float64
-	// maxima of its parts, in order; last are those of the occurrence before.
+	// maxima are the maxima of its parts, in order. part is the duration of a part. last are the maxima of the occurrence before.
 	part         time.Duration
 	maxima, last []float64
-	// effects are those of the occurrences that have ended, the newest last, at most two.
+	// effects are the effects of the occurrences that have ended, at most two, the newest last.
 	effects []Effect
 }
 
-// parts is how many maxima are kept of an occurrence.
+// parts is the number of parts of an occurrence whose maxima are kept.
 const parts = 96
 
-// note notes a sample of an event.
+// note records a sample in the occurrences that contain it.
 func (x *Announced) note(at time.Time, found []Occurrence, observed, learnt float64) {
 	for _, o := range found {
 		s := x.seen[o.Name]
@@ -249,7 +253,7 @@ func (x *Announced) note(at time.Time, found []Occurrence, observed, learnt floa
 	}
 }
 
-// begin begins another occurrence.
+// begin starts another occurrence.
 func (s *seen) begin(o Occurrence, step time.Duration) {
 	next := seen{start: o.Start, part: max(step, o.End.Sub(o.Start)/parts), maxima: make([]float64, parts)}
 	if !s.start.IsZero() {
@@ -258,7 +262,7 @@ func (s *seen) begin(o Occurrence, step time.Duration) {
 	*s = next
 }
 
-// ended are the effects once the newest occurrence has ended.
+// ended returns the effects including the newest occurrence, which has ended.
 func (s *seen) ended() []Effect {
 	return slices.Concat(s.effects[max(0, len(s.effects)-1):], []Effect{s.cameTo()})
 }
@@ -271,13 +275,13 @@ func (s *seen) cameTo() Effect {
 	return out
 }
 
-// before is the demand of the occurrence before another, at the same time after its start; 0 if it is not known.
+// before returns the demand of the occurrence before an occurrence, at the same time after its start; 0 if it is unknown.
 func (s *seen) before(o Occurrence, at time.Time) float64 {
 	if s == nil {
 		return 0
 	}
 	known := s.maxima
-	if s.start.Equal(o.Start) { // It has begun.
+	if s.start.Equal(o.Start) { // The occurrence has started, so last is the one before it.
 		known = s.last
 	}
 	if i := int(at.Sub(o.Start) / s.part); i >= 0 && i < len(known) {
@@ -294,7 +298,7 @@ func (x *Announced) Words(from, to time.Time) (words []string) {
 	return words
 }
 
-// Describe returns the events of the two weeks after a time, and what their last occurrences came to.
+// Describe returns the events of the two weeks after a time, with the effects of their last occurrences.
 func (x *Announced) Describe(end time.Time) (out []Announcement) {
 	for _, o := range x.within(end, end.Add(lookAhead)) {
 		if slices.ContainsFunc(out, func(e Announcement) bool { return e.Name == o.Name }) {

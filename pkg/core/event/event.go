@@ -15,7 +15,7 @@ type Knowledge struct {
 	Times float64
 	// AtLeast is the lowest demand to expect at the peak of the event; 0 if unknown.
 	AtLeast float64
-	// LikeLast: the demand is like that of the last occurrence of the event with this name.
+	// LikeLast: the demand is like the demand of the last occurrence of the event with this name.
 	LikeLast bool
 	// LikeDay is the day of the week whose shape the demand has; nil for its own day.
 	LikeDay *time.Weekday

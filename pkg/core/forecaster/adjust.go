@@ -11,12 +11,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// known is what is known of the window with an index, the newest step included.
+// known returns what is known in advance about the demand of the window with an index, which starts with the newest step.
 func (f *Forecaster) known(window int) adjust.Effect {
 	return f.ahead(time.Duration(f.peaks.Windows[window]) * f.config.Step)
 }
 
-// ahead is what is known of the demand from the newest step until so long after it, a fall that is followed included.
+// ahead returns what is known in advance about the demand from the newest step until a duration after it. It includes a sudden low that is
+// followed.
 func (f *Forecaster) ahead(d time.Duration) adjust.Effect {
 	end := f.End()
 	known := f.adjust.Over(end.Add(-f.config.Step), end.Add(d))
@@ -26,7 +27,7 @@ func (f *Forecaster) ahead(d time.Duration) adjust.Effect {
 	return known
 }
 
-// peak is a candidate's forecast of the window peak, with what is known of the window.
+// peak returns a candidate's forecast of the window peak, adjusted by what is known in advance about the window.
 func (f *Forecaster) peak(c *windowpeak.Candidate) (peak windowpeak.Peak, forecast bool) {
 	peak, forecast = c.Peak()
 	known := f.known(f.peaks.LeadWindow)
@@ -34,12 +35,12 @@ func (f *Forecaster) peak(c *windowpeak.Candidate) (peak windowpeak.Peak, foreca
 	return peak, forecast
 }
 
-// quantiles are a candidate's of the lead window.
+// quantiles returns a candidate's adjusted quantiles of the lead window.
 func (f *Forecaster) quantiles(c *windowpeak.Candidate) windowpeak.Quantiles {
 	return onQuantiles(f.known(f.peaks.LeadWindow), c.Quantiles(f.bound))
 }
 
-// onStep puts what is known of its time into a step.
+// onStep adjusts a step of a path by what is known in advance about its time.
 func onStep(known adjust.Effect, step *snapshot.PathStep) {
 	step.Point = known.On(step.Point)
 	for i := range step.Quantiles {
@@ -54,7 +55,7 @@ func onQuantiles(known adjust.Effect, q windowpeak.Quantiles) windowpeak.Quantil
 	return q
 }
 
-// windows are a candidate's quantiles over all calibrated windows.
+// windows returns a candidate's adjusted quantiles over all calibrated windows.
 func (f *Forecaster) windows(c *windowpeak.Candidate) []windowpeak.Window {
 	out := c.Windows(f.config.Step, f.bound)
 	for i := range out {
@@ -63,8 +64,8 @@ func (f *Forecaster) windows(c *windowpeak.Candidate) []windowpeak.Window {
 	return out
 }
 
-// actualPeak is the highest demand in the lead window that ends with the newest step, including what events announced, or a lower
-// bound of it if the demand was censored.
+// actualPeak returns the highest demand in the lead window that ends with the newest step, including the demand of announced events. It is
+// a lower bound if the demand was censored.
 func (f *Forecaster) actualPeak() float64 {
 	peak := f.peaks.ActualPeak()
 	if len(f.adjust) > 0 && !math.IsNaN(peak) {
@@ -73,7 +74,7 @@ func (f *Forecaster) actualPeak() float64 {
 	return peak
 }
 
-// announced is a reading with what is known of it.
+// announced returns a reading with what is known in advance about its time.
 func (f *Forecaster) announced(r demand.Reading, at time.Time) demand.Reading {
 	if len(f.adjust) > 0 {
 		known := f.adjust.Over(at, at.Add(f.config.Step))

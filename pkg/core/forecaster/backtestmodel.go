@@ -12,25 +12,25 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// BacktestModel is a Forecaster as a forecast.Model, to backtest what would be served. Its Fitted has the method
-// MaxQuantile(h int, p float64) float64: the p-quantile of the highest value of the next h steps, NaN for an h that is not
-// among the Horizons and until enough windows are observed.
+// BacktestModel is a Forecaster as a forecast.Model, to backtest what would be served. Its Fitted has the method MaxQuantile(h int, p
+// float64) float64: the p-quantile of the highest value of the next h steps. It is NaN if h is not among the Horizons, and until enough
+// windows have been observed.
 type BacktestModel struct {
 	// Config must be valid; its Models, Settings, Autoscalers and Horizons are ignored.
 	Config Config
-	// Candidate is the canonical name of the candidate that forecasts. If it is empty, the selected one of all candidates does.
+	// Candidate is the canonical name of the candidate that forecasts. If it is empty, the selected candidate forecasts.
 	Candidate string
-	// Horizons are the windows to calibrate, in steps, the Config's Window among them.
+	// Horizons are the windows to calibrate, in steps. They must include the Config's Window.
 	Horizons []int
 }
 
 var _ forecast.Model = BacktestModel{}
 
-// Name of the candidate.
+// Name returns the name of the candidate.
 func (m BacktestModel) Name() string { return cmp.Or(m.Candidate, "Forewarm") }
 
-// Fit replays the series. Errors: the candidate's; forecast.ErrParameter for an unknown Candidate, for one that repeats a season
-// which is not a whole number of steps, and for Horizons without the Window.
+// Fit replays the series. It returns the candidate's error, or forecast.ErrParameter if the Candidate is unknown, if it repeats a season
+// that is not a whole number of steps, or if the Horizons do not include the Window.
 func (m BacktestModel) Fit(s forecast.Series) (forecast.Fitted, error) {
 	own := m.Config.stepsIn(m.Config.Window)
 	if !slices.Contains(m.Horizons, own) || slices.Min(m.Horizons) < 1 {
@@ -66,13 +66,13 @@ func (m BacktestModel) Fit(s forecast.Series) (forecast.Fitted, error) {
 	return out, nil
 }
 
-// backtestFitted forecasts by one candidate of a Forecaster; name is empty for the selected one.
+// backtestFitted forecasts with one candidate of a Forecaster. name is empty for the selected candidate.
 type backtestFitted struct {
 	f    *Forecaster
 	name string
 }
 
-// candidate is the one that forecasts; nil before the first sample, and if there is none of its name.
+// candidate returns the candidate that forecasts; nil before the first sample, and if no candidate has the name.
 func (c *backtestFitted) candidate() *windowpeak.Candidate {
 	switch {
 	case c.f.peaks == nil:
@@ -93,8 +93,8 @@ func (c *backtestFitted) Update(y float64) { c.f.Step(demand.Reading{Demand: y})
 // PointsTo writes the forecast's points to dst.
 func (c *backtestFitted) PointsTo(dst []float64) { copy(dst, c.Forecast(len(dst)).Point) }
 
-// Forecast is step by step, by the candidate or, if it has no steps, by the best that has; NaN if there is none. Only maxima are
-// calibrated.
+// Forecast returns the step-by-step forecast of the candidate. If the candidate does not forecast steps, it is the forecast of the best
+// candidate that does; NaN if there is none. Only the quantiles of maxima are calibrated.
 func (c *backtestFitted) Forecast(h int) forecast.Forecast {
 	var out forecast.Forecast
 	if candidate := c.candidate(); candidate != nil {
@@ -108,8 +108,8 @@ func (c *backtestFitted) Forecast(h int) forecast.Forecast {
 	return out
 }
 
-// MaxQuantile is the p-quantile of the highest value of the next h steps. The selected candidate may forecast the lead window
-// only; then the other windows are, as in Windows, those of the best candidate that forecasts steps.
+// MaxQuantile returns the p-quantile of the highest value of the next h steps. If the selected candidate forecasts only the lead window,
+// the best candidate that forecasts steps provides the other windows, as in Windows.
 func (c *backtestFitted) MaxQuantile(h int, p float64) float64 {
 	candidate := c.candidate()
 	if candidate == nil {

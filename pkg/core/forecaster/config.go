@@ -37,8 +37,8 @@ type Config struct {
 	// Models that can be selected, by name (see windowpeak.CandidateNames); empty means the models that the settings need. The
 	// baselines and the regression are always included.
 	Models []string
-	// Named are candidates that requests select. These candidates, and those that Autoscalers select, are fitted in addition to the models
-	// that the settings need. They are used only if they are selected by name. If Models is set, only the Models are fitted.
+	// Named are candidates that requests select. These candidates, and the candidates that Autoscalers select, are fitted in addition to
+	// the models that the settings need. They are used only if they are selected by name. If Models is set, only the Models are fitted.
 	Named []string
 	// Settings are applied at every step.
 	Settings decide.Settings
@@ -101,8 +101,8 @@ func (c Config) credibleConfig(windows []int) demand.FilterConfig {
 func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 	out := windowpeak.Config{
 		Step: c.Step, Window: c.Window, Seasons: c.Seasons, Windows: c.horizons(), Level: c.Settings.Level(),
-		Models:    []string{},          // None, and not all.
-		SkipQuiet: c.Settings.BadHours, // Values of the other objectives stay as they were.
+		Models:    []string{},          // No models. nil would mean all models.
+		SkipQuiet: c.Settings.BadHours, // Other objectives do not postpone fits.
 	}
 	for _, name := range windowpeak.FittedModels() {
 		if c.selects(name) || c.names(name) {

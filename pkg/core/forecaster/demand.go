@@ -7,16 +7,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/demand"
 )
 
-// observedDemand is the demand: the mean of the newest samples, and how long ago one was censored.
+// observedDemand computes the observed demand, which is the mean of the newest samples. It also knows how long ago a sample was censored.
 //
-// Censored demand is observed and served as it is. It is evidence only above a forecast: then the demand was above it by at
-// least as much. Below a forecast it is no evidence, and models, scores and the regression ignore it, as in the censored
-// quantile regression of Powell (1986), whose loss does not depend on a forecast above the censored value. The remaining
-// evidence weighs more: measured coverage is too low and quantiles are too high, which errs on the side of capacity.
+// Censored demand is served as it is observed. It is evidence only if it is above a forecast, because the real demand was then above the
+// forecast by at least as much. Models, scores and the regression ignore censored demand below a forecast, as in the censored quantile
+// regression of Powell (1986), whose loss does not depend on a forecast above the censored value. Therefore, the measured coverage is too
+// low and quantiles are too high, which errs on the side of too much capacity.
 type observedDemand struct {
-	// samples are the newest, as many as are averaged; NaN for gaps.
+	// samples are the newest samples, as many as are averaged; NaN for gaps.
 	samples []float64
-	// known is the newest known demand; it stays over gaps. NaN before the first.
+	// known is the newest known demand. It persists over gaps, and is NaN before the first sample.
 	known float64
 	// sinceCensored is how many samples ago the newest censored one was.
 	sinceCensored int
@@ -47,7 +47,7 @@ func (d *observedDemand) observe(sample demand.Sample) (now float64, censored bo
 	return now, d.sinceCensored < cap(d.samples)
 }
 
-// with is the demand as it would be with newer samples.
+// with returns what the observed demand would be after newer samples.
 func (d *observedDemand) with(newer []float64) float64 {
 	all := slices.Concat(d.samples, newer)
 	if m := mean(all[max(0, len(all)-cap(d.samples)):]); !math.IsNaN(m) {
@@ -56,7 +56,7 @@ func (d *observedDemand) with(newer []float64) float64 {
 	return d.known
 }
 
-// mean of the values without gaps; NaN if all are gaps.
+// mean returns the mean of the values without gaps; NaN if all are gaps.
 func mean(values []float64) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {

@@ -33,7 +33,7 @@ func (f *Forecaster) Describe(e *snapshot.ForecastSnapshot) {
 	e.Window = time.Duration(windows[f.peaks.LeadWindow]) * f.config.Step
 	e.MaxHorizon = time.Duration(windows[len(windows)-1]) * f.config.Step
 	if e.Inputs = append([]decide.Input(nil), f.inputs...); len(e.Inputs) > 0 {
-		e.Inputs[len(e.Inputs)-1].Quantiles = f.quantiles(f.selection.candidate(0)) // A selector may ask for one.
+		e.Inputs[len(e.Inputs)-1].Quantiles = f.quantiles(f.selection.candidate(0)) // For selectors with a quantile.
 	}
 	last := f.peaks.Candidates[f.peaks.Find(windowpeak.LastValue)]
 	for _, c := range f.peaks.Candidates {
@@ -65,7 +65,7 @@ func (f *Forecaster) describeSelection(e *snapshot.ForecastSnapshot, last *windo
 		if e.Objective != nil {
 			e.Choice = e.Objective.Selection
 			f.refineNamed(e.Objective)
-			if f.decision.Bounded && e.Objective.Verdict == objective.Met { // It is not known to be met then.
+			if f.decision.Bounded && e.Objective.Verdict == objective.Met { // It may not be met then.
 				e.Objective.Verdict, e.Objective.Limit = objective.Bounded, f.limit()
 			}
 		}

@@ -7,17 +7,18 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/demand"
 )
 
-// fall is a sudden low that has lasted for so many steps that it is no longer doubted, at that share of the demand before it. The zero
-// fall is none.
+// fall is a sudden low that has lasted for long enough to be no longer doubted. steps is its duration, and share is its level as a share of
+// the demand before it. The zero fall means that there is no such low.
 type fall struct {
 	steps int
 	share float64
-	// outage: it looks like an outage, and the value before it is held.
+	// outage is true if the low looks like an outage. The value before it is then held.
 	outage bool
 }
 
-// decideFallen decides while a sudden low is followed and not learnt: the forecasts from before it are multiplied by the share of the
-// demand that is left. If the demand recovers, nothing has been learnt. Before that nothing is decided, so the last value holds.
+// decideFallen decides while a sudden low is followed but not learned yet. It multiplies the forecasts from before the low by the share of
+// the demand that is left, so if the demand recovers, nothing has been learned from the low. While the low is doubted, decideFallen does
+// not decide, so the last value stays.
 func (f *Forecaster) decideFallen() {
 	lows, followed := f.filter.Fallen()
 	if !followed {
@@ -25,7 +26,7 @@ func (f *Forecaster) decideFallen() {
 	}
 	newer := make([]float64, 0, len(lows))
 	for i := range lows {
-		if v := lows[i].Demand; !lows[i].Dip && !math.IsNaN(v) { // The observed demand stays over gaps.
+		if v := lows[i].Demand; !lows[i].Dip && !math.IsNaN(v) { // The observed demand persists over gaps.
 			newer = append(newer, v)
 		}
 	}
@@ -47,7 +48,7 @@ func (f *Forecaster) Fallen() (lows []demand.Reading, doubted bool) {
 	return lows, len(lows) > 0 && !followed
 }
 
-// suspectedOutage is the span of lows that look like an outage, up to the end of the samples.
+// suspectedOutage returns the span of the lows that look like an outage, up to the end of the samples.
 func (f *Forecaster) suspectedOutage(end time.Time) demand.Span {
 	return demand.Span{From: f.End(), To: end, Cause: demand.Outage, Samples: f.fall.steps}
 }

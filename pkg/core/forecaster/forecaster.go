@@ -31,7 +31,7 @@ type Forecaster struct {
 	// recent are the samples of the lead window before the newest known sample; missing is the number of gaps after it.
 	recent  series.Ring[float64]
 	missing int
-	bound   demand.Bound // as of the newest sample
+	bound   demand.Bound // the bound as of the newest sample
 	// unfaded is the newest value from before an outage, without decay.
 	unfaded float64
 	// newest is the observed demand at each of the last steps.
@@ -46,7 +46,7 @@ type Forecaster struct {
 	selection    *selection
 	objectiveErr error
 	inputs       []decide.Input
-	extraInputs  []decide.Input // of other settings; scratch
+	extraInputs  []decide.Input // for the extra settings; scratch
 	decision     decide.Decision
 	// distributor plans the part of each workload that shares the value; nil if there is only one workload.
 	distributor distribute.Distributor
@@ -81,8 +81,8 @@ func (h History) Reading(i int) demand.Reading {
 	return out
 }
 
-// New replays a history, which may be empty. The configuration must be valid. The state is the same as after as many calls of
-// Step, except that suspects which the history corroborates later are credible from the start.
+// New replays a history, which may be empty. The configuration must be valid. The state is the same as after a call of Step for each
+// reading, except that suspects that the history confirms later are credible from the start.
 func New(config Config, history History) *Forecaster {
 	horizons := windowpeak.Config{Step: config.Step, Window: config.Window, Windows: config.horizons()}.AllWindows()
 	f := &Forecaster{
@@ -128,17 +128,17 @@ func (f *Forecaster) Step(r demand.Reading) {
 	f.decideFallen()
 }
 
-// accept classifies a reading that the filter has passed on, and steps.
+// accept classifies a reading that the filter has passed on, and processes it in a step.
 func (f *Forecaster) accept(r demand.Reading) {
-	r.Incomplete = r.Incomplete && r.Demand < f.demand.known // More than before is a rise already.
+	r.Incomplete = r.Incomplete && r.Demand < f.demand.known // A higher demand than before is a real rise.
 	sample := f.screen.Step(r)
 	sample.Bound, sample.Deferrable = r.Bound, r.Deferrable
 	f.spans.add(f.End(), sample.Cause)
 	f.step(sample)
 }
 
-// step scores the forecasts of a sample, forecasts again and decides. Before the first sample there are no gaps: the workload
-// did not exist yet.
+// step processes a sample: it scores the forecasts that end with it, forecasts again and decides. Missing samples before the first sample
+// are not gaps, because the workload did not exist yet.
 func (f *Forecaster) step(sample demand.Sample) {
 	index := f.next
 	f.next++
@@ -175,7 +175,7 @@ func (f *Forecaster) step(sample demand.Sample) {
 	f.newest.Push(f.credited())
 }
 
-// newestSpan is how long a pause may hold a demand: the default of an HPA's scale-down stabilization.
+// newestSpan is how long a pause can hold a demand: the default scale-down stabilization of an HPA.
 const newestSpan = 5 * time.Minute
 
 // FallbackAfter is the age of the newest sample above which the fallback serves: a few steps, so that one failed scrape changes
@@ -185,14 +185,14 @@ func FallbackAfter(step time.Duration) time.Duration {
 	return max(steps*step, least)
 }
 
-// StaleAfter is the age of the newest sample from which on nothing is served, where a Forecast says nothing else. Missed scrapes
-// are common, and a forecast over its window needs none before the window's end.
+// StaleAfter is the default age of the newest sample from which on no value is served. Missed scrapes are common, and a forecast for a
+// window needs no new samples before the window ends.
 func StaleAfter(window, step time.Duration) time.Duration {
 	const least = 10 * time.Minute
 	return max(least, window, 2*step)
 }
 
-// keepRecent keeps a sample for the fallback, NaN for a gap.
+// keepRecent stores a sample for the fallback; NaN for a gap.
 func (f *Forecaster) keepRecent(v float64) {
 	if math.IsNaN(v) {
 		f.missing++
@@ -223,7 +223,7 @@ func (f *Forecaster) Fallback() decide.Decision {
 	return decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
 }
 
-// lastSeason is the last season's median of the window peak, if it has skill.
+// lastSeason returns the median of the window peak that the candidate LastSeason forecasts, if this candidate has skill.
 func (f *Forecaster) lastSeason() (median float64, ok bool) {
 	at := f.peaks.Find(windowpeak.LastSeason)
 	if at < 0 {
@@ -256,7 +256,7 @@ func (f *Forecaster) start(index int64) bool {
 	return true
 }
 
-// decide decides by the selected candidate. If it cannot serve, the value is NaN and the caller falls back.
+// decide decides with the selected candidate. If this candidate cannot serve, the value is NaN and the caller falls back.
 func (f *Forecaster) decide() {
 	f.decision = decide.Decision{Value: math.NaN(), Observed: f.credited()}
 	f.inputs = f.inputs[:0]
@@ -270,14 +270,14 @@ func (f *Forecaster) decide() {
 	}
 }
 
-// inputsTo writes the inputs of a decision to dst, by the settings of an index.
+// inputsTo writes the inputs of a decision for the settings with an index to dst.
 func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidate) []decide.Input {
 	byHeadroom, calibrator := f.selection.settings[of].ByHeadroom(), f.selection.calibrator
 	if dst = dst[:0]; byHeadroom {
 		dst = append(dst, calibrator.Inputs(of)...)
 	}
 	if f.fall.steps > 0 && !f.fall.outage && f.fall.steps >= f.config.stepsIn(f.config.Window) {
-		dst = dst[:0] // With an objective a fall is followed once it has lasted as long as a start takes.
+		dst = dst[:0] // With an objective, a fall is followed once it has lasted for a lead window.
 	}
 	if len(dst) == 0 {
 		peak, _ := f.peak(c)
@@ -293,7 +293,7 @@ func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidat
 	return dst
 }
 
-// completeInput sets what is known now in a candidate's newest input.
+// completeInput completes a candidate's newest input with what is known now.
 func (f *Forecaster) completeInput(newest *decide.Input) {
 	newest.Limit = f.limit()
 	newest.Observed = newest.Limit.CapObserved(f.current())
@@ -316,7 +316,7 @@ func (f *Forecaster) ValuesTo(dst []float64) {
 	}
 }
 
-// limit is the most that history can justify over the lead window.
+// limit returns the maximum that the history justifies over the lead window.
 func (f *Forecaster) limit() demand.Limit {
 	if f.peaks == nil {
 		return f.bound.Limit(0)
@@ -325,7 +325,7 @@ func (f *Forecaster) limit() demand.Limit {
 	return f.bound.Limit(f.peaks.LeadWindow).Raised(known.Times, known.AtLeast)
 }
 
-// current is the observed demand, suspects included.
+// current returns the observed demand, including suspects.
 func (f *Forecaster) current() float64 {
 	if !math.IsNaN(f.held) {
 		return f.held
@@ -333,10 +333,11 @@ func (f *Forecaster) current() float64 {
 	return f.demand.known
 }
 
-// credited is the observed demand, at most what is credible.
+// credited returns the observed demand, limited to what is credible.
 func (f *Forecaster) credited() float64 { return f.limit().CapObserved(f.current()) }
 
-// decideHeld decides while suspects are held back: candidates do not see them, and they are served as far as they are credible.
+// decideHeld decides while suspects are held back. Candidates do not see the suspects, but the suspects are served as far as they are
+// credible.
 func (f *Forecaster) decideHeld() {
 	waiting := f.filter.Waiting()
 	if len(waiting) == 0 {
@@ -405,8 +406,8 @@ func (f *Forecaster) PaidByPart(hours int) []float64 {
 	return f.distributor.ReplicaHours(hours)
 }
 
-// Windows are the quantiles over all calibrated windows: those of the selected candidate or, if it forecasts the lead window
-// only, of the best candidate that forecasts steps.
+// Windows returns the selected candidate's quantiles over all calibrated windows. If this candidate forecasts only the lead window, it
+// returns the quantiles of the best candidate that forecasts steps.
 func (f *Forecaster) Windows() []windowpeak.Window {
 	if f.peaks == nil {
 		return nil

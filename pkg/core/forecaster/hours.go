@@ -11,8 +11,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// maxHours is a little more than two weeks, the default history. A season of a week does not take part in the forecast of
-// the next day: the ensemble would need 19 days for it.
+// maxHours is the number of hours that are kept: a little more than two weeks, which is the default history. A season of a week is not used
+// to forecast the next day, because the ensemble would need 19 days for it.
 const maxHours = 15 * 24
 
 // Hours are the means of the demand over the last hours, and what is needed to forecast the next ones.
@@ -20,11 +20,11 @@ type Hours struct {
 	means   forecast.Series
 	seasons []time.Duration
 	limit   demand.Limit
-	// known is what is known of each of the next hours; nil where nothing is.
+	// known is what is known in advance about each of the next hours; nil if nothing is known.
 	known []adjust.Effect
 }
 
-// Hours returns those that are known now. They do not change with the forecaster.
+// Hours returns the hours that are known now. The result does not change when the forecaster steps.
 func (f *Forecaster) Hours() Hours {
 	out := Hours{means: f.record.hours.Series(f.config.Step), seasons: f.config.Seasons}
 	if len(out.seasons) == 0 {
@@ -40,14 +40,14 @@ func (f *Forecaster) Hours() Hours {
 	return out
 }
 
-// day is how many means a day has.
+// day returns the number of means in a day.
 func (h Hours) day() int { return int((windowpeak.Day + h.means.Step - 1) / h.means.Step) }
 
-// hour is the begin of the i-th mean that comes.
+// hour returns the beginning of the i-th future mean.
 func (h Hours) hour(i int) time.Time { return h.means.End().Add(time.Duration(i-1) * h.means.Step) }
 
-// NextDay forecasts the demand of the next 24 hours, the mean of each, by the ensemble (package ensemble), which looks for the
-// shape of the day. It is nil before a whole day is known.
+// NextDay forecasts the mean demand in each of the next 24 hours with the ensemble (package ensemble), which finds the shape of the day. It
+// is nil until a whole day is known.
 func (h Hours) NextDay() []snapshot.PathStep {
 	day := h.day()
 	if h.means.Len() < day {
@@ -61,7 +61,7 @@ func (h Hours) NextDay() []snapshot.PathStep {
 	}
 	fitted, err := auto.Fit(h.means)
 	if err != nil {
-		return nil // All of it is a gap.
+		return nil // All means are gaps.
 	}
 	next := fitted.Forecast(day)
 	levels := snapshot.PathLevels()

@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// recordLength is how many points of the past are kept: a day of five minutes each.
+// recordLength is the number of points of the past that are kept: a day of 5-minute points.
 const recordLength = 288
 
 // record keeps the recent past on a coarse grid, for display: the observed demand, and served values with actual window peaks.
@@ -17,14 +17,14 @@ type record struct {
 	step   time.Duration
 	demand series.Means
 	hours  series.Means
-	// past are the values served at the ends of the means, with the actual peaks of their windows, NaN while those are open. What is
-	// published is replaced, not changed.
+	// past are the values that were served at the ends of the means, with the actual peaks of their windows; NaN while the windows are
+	// open. If published is true, past is replaced and not changed, because a snapshot shares it.
 	past      []snapshot.ScoredForecast
 	published bool
 	window    int // steps
 }
 
-// newRecord chooses the stride so that the points cover a history of n steps, at most a day.
+// newRecord returns an empty record. It chooses the stride so that the points cover a history of n steps, but at most a day.
 func newRecord(c Config, n, window int) record {
 	longest := max(1, int(5*time.Minute/c.Step))
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
@@ -35,13 +35,13 @@ func newRecord(c Config, n, window int) record {
 	}
 }
 
-// observe records the demand at a step, and what is learnt of it.
+// observe records the demand at a step, and the demand that the models learn.
 func (r *record) observe(index int64, now, learnt float64) {
 	r.demand.Observe(index, now)
 	r.hours.Observe(index, learnt)
 }
 
-// resolve records the actual peak of the lead window that ends at a step, or a lower bound of the peak if it is censored.
+// resolve records the actual peak of the lead window that ends at a step. It is a lower bound if the demand was censored.
 func (r *record) resolve(index int64, actual float64) {
 	if math.IsNaN(actual) {
 		return
@@ -55,7 +55,7 @@ func (r *record) resolve(index int64, actual float64) {
 	}
 }
 
-// serve records the value served at a step, NaN for none.
+// serve records the value that is served at a step; NaN if there is none.
 func (r *record) serve(index int64, value float64) {
 	if !r.demand.Ends(index) || math.IsNaN(value) {
 		return
@@ -67,7 +67,7 @@ func (r *record) serve(index int64, value float64) {
 	r.past = append(r.past, snapshot.ScoredForecast{At: r.time(index).Unix(), Forecast: value, Actual: math.NaN()})
 }
 
-// ownPast makes the past one that may be changed.
+// ownPast makes sure that past may be changed: it copies a published past.
 func (r *record) ownPast() {
 	if r.published {
 		r.past, r.published = slices.Clone(r.past), false
@@ -76,7 +76,7 @@ func (r *record) ownPast() {
 
 func (r *record) time(index int64) time.Time { return time.Unix(0, index*int64(r.step)).UTC() }
 
-// forecasts are the served values with the actual window peaks, oldest first. They never change.
+// forecasts returns the served values with the actual window peaks, oldest first. The result never changes.
 func (r *record) forecasts() []snapshot.ScoredForecast {
 	r.published = true
 	return r.past

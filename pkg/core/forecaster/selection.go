@@ -11,20 +11,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// selection selects a candidate for each of the settings: by the relative cost of simulated autoscalers for an objective or a cost
-// ratio, else by pinball loss.
+// selection selects a candidate for each of the settings. For an objective or a cost ratio, it compares the relative costs of simulated
+// autoscalers, and otherwise the pinball losses.
 type selection struct {
 	settings []decide.Settings
 	peaks    *windowpeak.CandidateSet
-	// calibrator is nil if no settings serve headroom; simulated are the indices of its candidates: those to select from, then
-	// those that autoscalers request by name.
+	// calibrator is nil if no settings serve headroom. simulated are the indices of its candidates: first the candidates to select from,
+	// then the candidates that autoscalers request by name.
 	calibrator     *objective.Calibrator
 	simulated      []int
 	calibratorStep objective.Step
 	// byPinballLoss compares the scored candidates.
 	byPinballLoss decide.CandidateSelector
 	scored        []decide.CandidateScore
-	// byName says which candidates are answered by name alone.
+	// byName is true for candidates that serve only requests for their name.
 	byName []bool
 }
 
@@ -55,7 +55,7 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 		of.Goals = append(of.Goals, objective.Goal{Late: p.Late, BadHours: p.BadHours, Price: p.CostRatio})
 	}
 	s.autoscalers(c, &of)
-	of.Autoscalers[0].Spec.PassDeadBand = true // So does what is served.
+	of.Autoscalers[0].Spec.PassDeadBand = true // The served value passes the dead band, too.
 	var err error
 	if c.Priors != nil {
 		of.Priors = c.Priors.Headroom
@@ -71,7 +71,8 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 	return s, err
 }
 
-// autoscalers sets the autoscalers that read the selected candidate (all, if none does) and those that request one by name.
+// autoscalers sets the autoscalers that read the selected candidate, and the autoscalers that request a candidate by name. If no autoscaler
+// reads the selected candidate, all of them are simulated for it.
 func (s *selection) autoscalers(c Config, of *objective.Config) {
 	var starts sim.LeadTime = sim.Constant(c.Settings.Lead)
 	if c.Starts != nil {
@@ -101,7 +102,7 @@ func (s *selection) autoscalers(c Config, of *objective.Config) {
 	}
 }
 
-// byQuantile makes all settings serve their quantile: none serves headroom without a calibrator.
+// byQuantile makes all settings serve their quantile, because headroom needs a calibrator.
 func (s *selection) byQuantile() {
 	for i := range s.settings {
 		s.settings[i].Target = 0
@@ -125,8 +126,8 @@ func (s *selection) step(f *Forecaster, arrived, deferrable float64) {
 	s.calibrator.Step(s.calibratorStep)
 }
 
-// choose compares the pinball losses of the calibrated candidates. They are means over about a day, too short to judge the last
-// week by: it is selected for its cost only.
+// choose compares the pinball losses of the calibrated candidates. These losses are means over about a day, which is too short to judge the
+// candidate LastWeek. LastWeek is only selected for its cost.
 func (s *selection) choose() {
 	for i, c := range s.peaks.Candidates {
 		s.scored[i].Loss = c.Loss()
@@ -136,7 +137,7 @@ func (s *selection) choose() {
 	s.byPinballLoss.Update(s.scored)
 }
 
-// candidate is the one that is selected for the settings of an index.
+// candidate returns the candidate that is selected for the settings with an index.
 func (s *selection) candidate(of int) *windowpeak.Candidate {
 	if s.settings[of].ByHeadroom() {
 		return s.peaks.Candidates[s.simulated[s.calibrator.Selected(of)]]
@@ -144,13 +145,13 @@ func (s *selection) candidate(of int) *windowpeak.Candidate {
 	return s.peaks.Candidates[s.byPinballLoss.Selected()]
 }
 
-// canServe reports whether a candidate can serve settings: headroom has a prior from other workloads, a quantile must be
-// calibrated on this one.
+// canServe reports whether a candidate can serve the settings with an index. Headroom has a prior from other workloads, but a quantile must
+// be calibrated on this workload.
 func (s *selection) canServe(of int, c *windowpeak.Candidate) bool {
 	return c.Calibrated() || s.settings[of].ByHeadroom()
 }
 
-// decide decides by the inputs of settings.
+// decide returns the decision of the settings with an index for their inputs.
 func (s *selection) decide(of int, inputs []decide.Input) decide.Decision {
 	headroom := 0.0
 	if s.settings[of].ByHeadroom() {
@@ -159,7 +160,7 @@ func (s *selection) decide(of int, inputs []decide.Input) decide.Decision {
 	return decide.Decide(s.settings[of], headroom, inputs)
 }
 
-// skill is 1 − the loss over the last value's loss; NaN until both are known, 0 if both are 0.
+// skill returns 1 − loss/loss of the last value; NaN until both are known, 0 if both are 0.
 func skill(c, last *windowpeak.Candidate) float64 {
 	if c.Loss() == 0 && last.Loss() == 0 {
 		return 0

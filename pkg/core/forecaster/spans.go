@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// maxSpans is how many spans are kept, the newest.
+	// maxSpans is the number of newest spans that are kept.
 	maxSpans = 64
-	// joinGap is how far apart two spans of one cause may be to be joined: a plot of a day shows no more.
+	// joinGap is the distance below which two spans with the same cause are joined. A plot of a day does not show more detail.
 	joinGap = 5 * time.Minute
 )
 
@@ -21,7 +21,7 @@ type spans struct {
 	started bool
 }
 
-// add adds the next sample. Missing samples before the first one are no gap: the workload did not exist yet.
+// add adds the next sample. Missing samples before the first sample are not recorded, because the workload did not exist yet.
 func (s *spans) add(at time.Time, cause demand.Cause) {
 	s.started = s.started || cause != demand.Missing
 	if cause == 0 || !s.started {
@@ -52,8 +52,8 @@ func (s *spans) since(t time.Time) []demand.Span {
 	return out
 }
 
-// current returns the span that contains the newest sample, whose end is given. A censored span lasts as long as the
-// next sample would be joined to it: otherwise the result would flap with a queue that is empty at times.
+// current returns the span that contains the newest sample. end is the end of this sample. A censored span lasts until a new sample would
+// no longer be joined to it. Otherwise, the result would flap with a queue that is sometimes empty.
 func (s *spans) current(end time.Time) (span demand.Span, ok bool) {
 	if len(s.newest) == 0 {
 		return demand.Span{}, false

@@ -29,8 +29,8 @@ type Autoscaler struct {
 	Min, Max int32
 	// Idle is the number of replicas to which KEDA scales a ScaledObject while none of its triggers is active.
 	Idle int32
-	// Paused is the annotation by which KEDA does not scale a ScaledObject; empty without one. PausedAt is the number of replicas that KEDA
-	// keeps meanwhile; nil for those that there are.
+	// Paused is the annotation that pauses KEDA for a ScaledObject; empty if there is none. PausedAt is the number of replicas that KEDA
+	// keeps meanwhile; nil if it keeps the present number.
 	Paused   string
 	PausedAt *int32
 	// Behavior is nil if the object has none. InvalidBehavior is why the API server would reject it.
@@ -51,7 +51,7 @@ func (a *Autoscaler) SpecOf(metrics ...*AutoscalerMetric) Spec {
 	if a.Kind == KindScaledObject {
 		s.Min = max(s.Min, 1)
 	}
-	// The API server rejects 0 where the controller cannot scale to zero.
+	// The API server rejects a minimum of 0 if the controller cannot scale to zero.
 	s.Cluster.ScaleToZero = s.Min == 0
 	for _, m := range metrics {
 		s.Metrics = append(s.Metrics, m.Metric)
@@ -76,12 +76,13 @@ type AutoscalerMetric struct {
 	PerPod bool
 	// Utilization is the target of a Resource metric in percent of what the pods request; 0 for others.
 	Utilization int32
-	// TargetText and CurrentText are the target and the value in the status in words, for a metric that reads single pods.
+	// TargetText and CurrentText describe the target and the value in the status, for a metric that reads single pods.
 	TargetText, CurrentText string
-	// Reading is the value in the status, in milli-units: over the replicas with an AverageValue target, else as it is; nil if unknown.
+	// Reading is the value in the status, in milli-units; nil if unknown. With an AverageValue target, it is divided by the number of
+	// replicas.
 	Reading *int64
-	// Selector is the label selector of the metric's series as kubectl prints it. Labels are its labels with single values;
-	// InvalidSelector is why it has others.
+	// Selector is the label selector of the metric's series as kubectl prints it. Labels are its labels with single values. InvalidSelector
+	// says why it has other requirements.
 	Selector        string
 	Labels          map[string]string
 	InvalidSelector string
@@ -89,8 +90,8 @@ type AutoscalerMetric struct {
 	Described leadtime.Workload
 	// Metadata of a trigger.
 	Metadata map[string]string
-	// Forecast that the metric names; empty if it names none. Unless it is Certain, the metric may be another adapter's: any External
-	// metric has a name.
+	// Forecast is the Forecast that the metric refers to; empty if it refers to none. Unless it is Certain, the metric may belong to
+	// another adapter, because every External metric has a name.
 	Forecast string
 	Certain  bool
 }
@@ -98,7 +99,7 @@ type AutoscalerMetric struct {
 // String returns the kind and the name: "External metric vllm-inflight".
 func (m *AutoscalerMetric) String() string { return m.Kind + " " + cmp.Or(m.Trigger, m.Name) }
 
-// Activation returns the value above which KEDA takes the trigger for active: its own key, or 0.
+// Activation returns the value above which KEDA considers the trigger active. It is the trigger's activation key, or 0.
 func (m *AutoscalerMetric) Activation() float64 {
 	for key, text := range m.Metadata {
 		if strings.HasPrefix(key, "activation") {
@@ -139,7 +140,7 @@ func DefaultMetric() AutoscalerMetric {
 type Status struct {
 	// Desired and Current replicas at the newest sync.
 	Desired, Current int32
-	// LastScale is the time of the last change; zero where there was none.
+	// LastScale is the time of the last change; zero if there was none.
 	LastScale time.Time
 	// Outdated is true if the status is of an older spec.
 	Outdated   bool

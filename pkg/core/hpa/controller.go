@@ -12,17 +12,17 @@ type Reason string
 
 // The reasons of the three conditions.
 const (
-	// ValidMetricFound and the reasons below it are of the condition ScalingActive.
+	// ValidMetricFound and the reasons below it belong to the condition ScalingActive.
 	ValidMetricFound Reason = "ValidMetricFound"
 	ScalingDisabled  Reason = "ScalingDisabled"
-	FailedGetMetric  Reason = "FailedGetMetric" // the controller's own names the source: FailedGetExternalMetric
+	FailedGetMetric  Reason = "FailedGetMetric" // the controller inserts the source: FailedGetExternalMetric
 
-	// ReadyForNewScale and the reasons below it are of the condition AbleToScale.
+	// ReadyForNewScale and the reasons below it belong to the condition AbleToScale.
 	ReadyForNewScale    Reason = "ReadyForNewScale"
 	ScaleUpStabilized   Reason = "ScaleUpStabilized"
 	ScaleDownStabilized Reason = "ScaleDownStabilized"
 
-	// DesiredWithinRange and the reasons below it are of the condition ScalingLimited.
+	// DesiredWithinRange and the reasons below it belong to the condition ScalingLimited.
 	DesiredWithinRange Reason = "DesiredWithinRange"
 	TooFewReplicas     Reason = "TooFewReplicas"
 	TooManyReplicas    Reason = "TooManyReplicas"
@@ -33,17 +33,17 @@ const (
 // Controller holds the state that the HPA controller keeps for one HPA: its spec, and recent recommendations and
 // scalings. It is not safe for concurrent use.
 type Controller struct {
-	spec            *prepared // never changed
+	spec            *prepared // never changes
 	recommendations []recommendation
 	ups, downs      []change
 	// scaledToZero is true after this controller scaled to zero. Only then does it scale from zero.
 	scaledToZero bool
-	// unchanged are the replicas that the same proposal does not change up to unchangedUntil.
+	// unchanged is the number of replicas that does not change until unchangedUntil while the proposal stays the same.
 	unchanged      int32
 	unchangedUntil Instant
 }
 
-// prepared is a Spec with the least and the largest ratio of a metric to its target that are within its tolerances.
+// prepared is a Spec with the smallest and the largest ratio of a metric to its target within the tolerances.
 type prepared struct {
 	Spec
 
@@ -59,8 +59,8 @@ func New(spec Spec) (*Controller, error) {
 	return &Controller{spec: &prepared{spec, least, most}, unchangedUntil: never}, nil
 }
 
-// RecordScaling records a scaling that happened before this controller started: the policies count it, and after a
-// scaling to zero the controller may scale up again. Scalings are recorded in the order of their times.
+// RecordScaling records a scaling that happened before this controller started. The policies count it. After a scaling to zero, the
+// controller may scale up again. Scalings are recorded in the order of their times.
 func (c *Controller) RecordScaling(at time.Time, from, to int32) {
 	c.remember(InstantOf(at), from, to)
 }
@@ -70,20 +70,20 @@ type SyncResult struct {
 	// Replicas is what the controller writes: spec.replicas of the scale subresource, status.desiredReplicas of the
 	// HPA.
 	Replicas int32
-	// Proposed is the metrics' proposal before stabilization and limits, Stabilized is it before the limits. Both are
-	// meaningful only when Active is ValidMetricFound.
+	// Proposed is the metrics' proposal. Stabilized is the proposal after stabilization and before the limits. Both are meaningful only if
+	// Active is ValidMetricFound.
 	Proposed, Stabilized int32
-	// Metric is the index of the metric with the largest proposal; −1 without one.
+	// Metric is the index of the metric with the largest proposal; −1 if there is no proposal.
 	Metric int
-	// Active, Able and Limited are the reasons of the conditions ScalingActive, AbleToScale and ScalingLimited; empty
-	// where this sync does not set the condition.
+	// Active, Able and Limited are the reasons of the conditions ScalingActive, AbleToScale and ScalingLimited; empty if this sync does not
+	// set the condition.
 	Active, Able, Limited Reason
-	// Err joins the errors of the metrics that could not be read. With Active FailedGetMetric the replicas do not
-	// change: all metrics failed, or the others propose fewer replicas than there are.
+	// Err joins the errors of the metrics that could not be read. With Active FailedGetMetric the replicas do not change: all metrics
+	// failed, or the other metrics propose fewer replicas than there are.
 	Err error
 }
 
-// Instant is a time in nanoseconds since 1970. It is faster than time.Time; simulations compare millions.
+// Instant is a time in nanoseconds since 1970. It is faster than time.Time, which matters because simulations compare millions of times.
 type Instant int64
 
 // InstantOf returns a time as an Instant.
@@ -92,7 +92,7 @@ func InstantOf(t time.Time) Instant { return Instant(t.UnixNano()) }
 // Add returns the time after a duration.
 func (t Instant) Add(d time.Duration) Instant { return t + Instant(d) }
 
-// never is before every other instant.
+// never is earlier than every other Instant.
 const never Instant = math.MinInt64
 
 // Sync is one pass of the control loop. The caller applies its Replicas.
@@ -116,8 +116,8 @@ func (c *Controller) Sync(at time.Time, o Observed) SyncResult {
 	return out
 }
 
-// SyncValue is Sync for an HPA with one metric of one value in milli-units. It ignores the observed readings and
-// returns the replicas alone; simulated autoscalers sync by the million.
+// SyncValue is Sync for an HPA with one metric of one value in milli-units. It ignores the observed readings and returns only the replicas.
+// It is faster than Sync, because simulations call it millions of times.
 func (c *Controller) SyncValue(now Instant, o *Observed, value int64) int32 {
 	if c.Repeats(now, o, value) {
 		return o.Replicas
@@ -136,8 +136,8 @@ func (c *Controller) SyncValue(now Instant, o *Observed, value int64) int32 {
 	return to
 }
 
-// Repeats reports whether every SyncValue up to a time, with the same observations, changes nothing because the one before proposed
-// the same and changed nothing. It records them.
+// Repeats reports whether every SyncValue until a time, with the same observations, changes nothing, because the previous one had the same
+// proposal and changed nothing. If so, Repeats records these syncs.
 func (c *Controller) Repeats(until Instant, o *Observed, value int64) bool {
 	if o.Replicas != c.unchanged || until > c.unchangedUntil {
 		return false
@@ -150,7 +150,7 @@ func (c *Controller) Repeats(until Instant, o *Observed, value int64) bool {
 	return true
 }
 
-// proposeOne returns what the only metric proposes for its value, not below 0.
+// proposeOne returns the replicas that the only metric proposes for a value, at least 0.
 func (c *Controller) proposeOne(o *Observed, value int64) (int32, error) {
 	m := &c.spec.Metrics[0]
 	if m.Source == External && m.overflown(value) {
@@ -164,7 +164,7 @@ func (c *Controller) proposeOne(o *Observed, value int64) (int32, error) {
 	return max(replicas, 0), nil
 }
 
-// beforeMetrics applies the rules that do not need the metrics. readsMetrics is false where they decide the replicas.
+// beforeMetrics applies the rules that do not need the metrics. looks is false if these rules decide the number of replicas.
 func (c *Controller) beforeMetrics(now Instant, replicas int32) (to int32, looks bool) {
 	c.unchangedUntil = never
 	if c.recommendations == nil {
@@ -181,7 +181,7 @@ func (c *Controller) beforeMetrics(now Instant, replicas int32) (to int32, looks
 	return replicas, true
 }
 
-// result returns the replicas after stabilization and limits.
+// result returns the final number of replicas after stabilization and limits, and records how long it stays the same.
 func (c *Controller) result(now Instant, current, held, limited int32) int32 {
 	if current == 0 {
 		limited = max(limited, c.spec.Min)
@@ -192,12 +192,12 @@ func (c *Controller) result(now Instant, current, held, limited int32) int32 {
 	return limited
 }
 
-// mayScaleFromZero reports whether the metrics of a workload with zero replicas are read: only where this HPA scaled it
-// to zero. A workload that somebody else scaled to zero stays off.
+// mayScaleFromZero reports whether the controller reads the metrics of a workload with zero replicas. It does so only if this HPA scaled
+// the workload to zero. A workload that something else scaled to zero stays at zero.
 func (c *Controller) mayScaleFromZero() bool { return c.spec.Cluster.ScaleToZero && c.scaledToZero }
 
-// propose evaluates every metric; the largest proposal wins. If some metrics fail, the others may still scale up, not
-// down. It reports whether there is a usable proposal.
+// propose evaluates every metric; the largest proposal wins. If some metrics fail, the other metrics can still scale up, but not down. It
+// reports whether there is a usable proposal.
 func (c *Controller) propose(o *Observed, out *SyncResult) bool {
 	var failed []error
 	for i := range c.spec.Metrics {
@@ -211,7 +211,7 @@ func (c *Controller) propose(o *Observed, out *SyncResult) bool {
 		case p.Err != nil:
 			failed = append(failed, fmt.Errorf("metric %s: %w", m.Name, p.Err))
 		case out.Proposed == 0 || p.Replicas > out.Proposed:
-			// As in the controller, a first proposal of 0 is replaced by any other, even by a smaller one.
+			// As in the controller, any later proposal replaces a first proposal of 0, even a smaller one.
 			out.Proposed, out.Metric = p.Replicas, i
 		}
 	}

@@ -1,6 +1,6 @@
-// Package hpa computes the replicas of the stock HorizontalPodAutoscaler (autoscaling/v2) in plain functions. The input
-// is what its controller reads; the output is the number of replicas and the reasons of the HPA's conditions. The
-// simulator runs it over a trace, `forewarm explain` on the present.
+// Package hpa computes the replicas of the stock HorizontalPodAutoscaler (autoscaling/v2) in plain functions. The input is what its
+// controller reads. The output is the number of replicas and the reasons of the HPA's conditions. The simulator uses it on recorded demand,
+// and `forewarm explain` uses it on the present demand.
 //
 // One sync passes these stages, each in its own file:
 //
@@ -9,7 +9,7 @@
 //	         ──> policies and earlier scalings, then min and max (rate.go)
 //	         ──> replicas (controller.go)
 //
-// The results equal those of the controller of Kubernetes 1.36, including its oddities, which comments point out. The
-// module in hack/components/kubernetes compares both on generated cases. Pods and Resource metrics, which need single
-// pods, are not implemented.
+// The results are equal to the results of the controller of Kubernetes 1.36, including its oddities, which comments point out. The module
+// in hack/components/kubernetes compares both on generated cases. Pods and Resource metrics, which need data about single pods, are not
+// implemented.
 package hpa

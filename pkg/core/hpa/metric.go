@@ -28,7 +28,7 @@ type Observed struct {
 	Replicas int32
 	// Existing is status.replicas of the scale subresource: the replicas that exist, ready or not.
 	Existing int32
-	// Pods is the number of pods that the target's selector matches, Ready those that run and are ready. Only Value
+	// Pods is the number of pods that the target's selector matches. Ready is the number of these pods that run and are ready. Only Value
 	// targets use them.
 	Pods, Ready int32
 	// Readings, one for each metric of the Spec, in its order.
@@ -51,7 +51,7 @@ type Proposal struct {
 	Total int64
 	// Ratio of the metric to its target. Within the tolerance around 1 nothing changes.
 	Ratio float64
-	// WithinTolerance is true where the ratio is within the tolerance, so that Replicas are the existing ones.
+	// WithinTolerance is true if the ratio is within the tolerance, so that Replicas are the existing replicas.
 	WithinTolerance bool
 	Err             error
 }
@@ -75,7 +75,7 @@ func (s *Spec) proposeTotal(m *Metric, o *Observed, total int64) Proposal {
 	return s.proposeValue(m, o, total)
 }
 
-// total sums the items of a metric; an overflow gives the largest number.
+// total sums the items of a metric. If the sum overflows, it returns the largest number.
 func (m *Metric) total(values []int64) (int64, error) {
 	if m.Source == Object {
 		if len(values) != 1 {
@@ -96,12 +96,12 @@ func (m *Metric) total(values []int64) (int64, error) {
 	return total, nil
 }
 
-// overflown reports whether the sum of an External metric counts as an overflow. With an AverageValue target the
-// controller takes any negative sum for one: an adapter that answers a negative number makes the HPA scale to its
-// maximum.
+// overflown reports whether the sum of an External metric counts as an overflow. With an AverageValue target, the controller treats every
+// negative sum as an overflow. So an adapter that returns a negative number makes the HPA scale to its maximum.
 func (m *Metric) overflown(sum int64) bool { return m.Type == AverageValue && sum < 0 }
 
-// proposeAverage: 10,500 requests over a target of 2,000 make 6 replicas, whether 1 or 9 are ready.
+// proposeAverage computes the proposal for an AverageValue target. For example, 10,500 requests and a target of 2,000 result in 6 replicas,
+// whether 1 or 9 replicas are ready.
 func (s *Spec) proposeAverage(m *Metric, o *Observed, total int64) Proposal {
 	p := Proposal{Total: total}
 	least, most := s.tolerated()
@@ -109,11 +109,11 @@ func (s *Spec) proposeAverage(m *Metric, o *Observed, total int64) Proposal {
 	return p
 }
 
-// average is proposeAverage for the ratios that are within the tolerances.
+// average is proposeAverage with given bounds of the ratios that are within the tolerances.
 func (m *Metric) average(
 	existing int32, total int64, least, most float64,
 ) (replicas int32, ratio float64, within bool) {
-	// Without a replica the ratio is infinite, or NaN where the metric is 0 too: outside any tolerance.
+	// Without replicas, the ratio is infinite, or NaN if the metric is also 0. Both are outside every tolerance.
 	ratio = float64(total) / (float64(m.Target) * float64(existing))
 	if least <= ratio && ratio <= most {
 		return existing, ratio, true
@@ -121,7 +121,7 @@ func (m *Metric) average(
 	return ceil(float64(total) / float64(m.Target)), ratio, false
 }
 
-// proposeValue: a queue of 30 over a target of 20 makes 3 replicas where 2 are ready, and 1 replica where none of 5 is.
+// proposeValue computes the proposal for a Value target. For example, a queue of 30 and a target of 20 result in 3 replicas if 2 are ready.
 func (s *Spec) proposeValue(m *Metric, o *Observed, total int64) Proposal {
 	ratio := float64(total) / float64(m.Target)
 	p := Proposal{Replicas: o.Replicas, Total: total, Ratio: ratio}
@@ -138,19 +138,19 @@ func (s *Spec) proposeValue(m *Metric, o *Observed, total int64) Proposal {
 	return p
 }
 
-// withinTolerance reports whether a ratio is too near to 1 for a change.
+// withinTolerance reports whether a ratio is too close to 1 for a change.
 func (s *Spec) withinTolerance(ratio float64) bool {
 	least, most := s.tolerated()
 	return least <= ratio && ratio <= most
 }
 
-// tolerated are the least and the largest ratio that are too near to 1.
+// tolerated returns the smallest and the largest ratio that are too close to 1 for a change.
 func (s *Spec) tolerated() (least, most float64) {
 	up, down := s.Tolerances()
 	return 1 - down, 1 + up
 }
 
-// Tolerances returns the tolerance of each direction: the behavior's, or else the cluster's.
+// Tolerances returns the tolerance of each direction: from the behavior, or else from the cluster.
 func (s *Spec) Tolerances() (up, down float64) {
 	up, down = s.Cluster.Tolerance, s.Cluster.Tolerance
 	if s.Behavior != nil && s.Behavior.Up.Tolerance != nil {
@@ -162,8 +162,8 @@ func (s *Spec) Tolerances() (up, down float64) {
 	return up, down
 }
 
-// ceil rounds up to a number of replicas and saturates at the type's range, where the controller's own Object
-// arithmetic is undefined.
+// ceil rounds up to a number of replicas. It saturates at the range of int32, beyond which the result of the controller's own conversion is
+// undefined for Object metrics.
 func ceil(x float64) int32 {
 	switch x = math.Ceil(x); {
 	case x >= math.MaxInt32:

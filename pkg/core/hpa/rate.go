@@ -2,19 +2,19 @@ package hpa
 
 import "time"
 
-// Limits of one sync of an HPA without a behavior: at most a doubling, or 4 replicas.
+// Without a behavior, one sync of an HPA at most doubles the replicas, or scales to 4 if that is more.
 const (
 	defaultUpFactor  = 2
 	defaultUpMinimum = 4
 )
 
-// change is an earlier scaling by a number of replicas, above 0.
+// change is an earlier scaling, up or down, by a positive number of replicas.
 type change struct {
 	at Instant
 	by int32
 }
 
-// limit applies the policies, min and max to a stabilized recommendation.
+// limit applies the policies, minReplicas and maxReplicas to a stabilized recommendation.
 func (c *Controller) limit(now Instant, current, wanted int32) (int32, Reason) {
 	if c.spec.Behavior == nil {
 		return c.limitWithoutBehavior(current, wanted)
@@ -37,7 +37,7 @@ func (c *Controller) limit(now Instant, current, wanted int32) (int32, Reason) {
 	}
 }
 
-// limitWithoutBehavior is the rule of an HPA without a behavior.
+// limitWithoutBehavior applies the limits of an HPA without a behavior.
 func (c *Controller) limitWithoutBehavior(current, wanted int32) (int32, Reason) {
 	if wanted < c.spec.Min {
 		return c.spec.Min, TooFewReplicas
@@ -70,8 +70,8 @@ const (
 	down direction = -1
 )
 
-// bound returns the replicas that the policies of one direction allow. Worked: 3 pods in 60 s, with 8 replicas now of
-// which 2 were added within that minute: up to 6 + 3 = 9.
+// bound returns the replicas that the policies of one direction allow. For example, if a policy allows 3 pods in 60 s, and 2 of the 8
+// present replicas were added within the last 60 s, it allows 6 + 3 = 9 replicas.
 func (c *Controller) bound(now Instant, current int32, rules *Rules, d direction) int32 {
 	bound := current
 	if rules.Select == SelectDisabled {
@@ -86,8 +86,8 @@ func (c *Controller) bound(now Instant, current int32, rules *Rules, d direction
 	return bound
 }
 
-// allowed returns the replicas that one policy allows. A percentage is rounded in favour of the change, so that a small
-// percentage of few replicas still scales: up to the next whole replica, or down to it.
+// allowed returns the replicas that one policy allows. A percentage is rounded in favor of the change (up when scaling up, down when
+// scaling down), so that a small percentage of few replicas still has an effect.
 func (d direction) allowed(start int32, p ScalingPolicy) int32 {
 	if p.Type == Pods {
 		return start + int32(d)*p.Value
@@ -101,7 +101,7 @@ func (d direction) allowed(start int32, p ScalingPolicy) int32 {
 
 func (d direction) farther(a, b int32) bool { return (a > b) == (d == up) && a != b }
 
-// startOfPeriod returns the replicas of a period ago.
+// startOfPeriod returns the number of replicas at the start of the period that ends now.
 func (c *Controller) startOfPeriod(now Instant, current int32, period time.Duration) int32 {
 	cutoff := now.Add(-period)
 	return current - sumSince(c.ups, cutoff) + sumSince(c.downs, cutoff)
@@ -132,8 +132,8 @@ func (c *Controller) remember(now Instant, from, to int32) {
 	}
 }
 
-// addChange overwrites a change that the policies of its own direction no longer count. The controller does the same,
-// and a longer policy of the other direction then misses that change.
+// addChange overwrites a change that is too old for the policies of its own direction, or appends one. The controller does the same, so a
+// policy of the other direction with a longer period misses the overwritten change.
 func addChange(changes []change, news change, cutoff Instant) []change {
 	for i := len(changes) - 1; i >= 0; i-- {
 		if changes[i].at < cutoff {

@@ -13,16 +13,16 @@ const (
 	maxStabilization = time.Hour
 )
 
-// Spec holds what decides the replicas: the fields of an HPA and the flags of its controller.
+// Spec contains everything that determines the number of replicas: the fields of an HPA and the flags of its controller.
 type Spec struct {
-	// Min is minReplicas, 1 where the HPA leaves it out. 0 needs Cluster.ScaleToZero and an External or Object metric.
+	// Min is minReplicas, or 1 if the HPA omits it. 0 needs Cluster.ScaleToZero and an External or Object metric.
 	Min int32
 	// Max is maxReplicas, at least 1 and at least Min.
 	Max int32
-	// Metrics, at least one: the largest proposal wins.
+	// Metrics has at least one metric. The largest proposal wins.
 	Metrics []Metric
-	// Behavior is nil where the HPA has none. That selects another algorithm, not the default behavior: at most a
-	// doubling per sync (at least 4 replicas), and scale-down stabilization over the cluster's window.
+	// Behavior is nil if the HPA has none. This selects another algorithm, not the default behavior: one sync at most doubles the replicas
+	// (or scales to 4), and scale-down is stabilized over the cluster's window.
 	Behavior *Behavior
 	// Cluster holds the controller-manager's flags.
 	Cluster Cluster
@@ -30,8 +30,8 @@ type Spec struct {
 
 // Cluster holds the kube-controller-manager's flags, which apply to every HPA.
 type Cluster struct {
-	// Tolerance is --horizontal-pod-autoscaler-tolerance: nothing changes while the ratio of a metric to its target is
-	// within it around 1.
+	// Tolerance is --horizontal-pod-autoscaler-tolerance. The HPA changes nothing while the ratio of a metric to its target differs from 1
+	// by at most this tolerance.
 	Tolerance float64
 	// DownscaleStabilization is --horizontal-pod-autoscaler-downscale-stabilization.
 	DownscaleStabilization time.Duration
@@ -58,7 +58,7 @@ type TargetType string
 
 // The types of a target.
 const (
-	// AverageValue divides the metric by the target: ceil(metric / target) replicas, whatever is ready.
+	// AverageValue divides the metric by the target: ceil(metric / target) replicas, no matter how many are ready.
 	AverageValue TargetType = "AverageValue"
 	// Value multiplies the ready pods by the ratio of the metric to the target.
 	Value TargetType = "Value"
@@ -66,7 +66,7 @@ const (
 
 // Metric is one entry of an HPA's metrics.
 type Metric struct {
-	// Name appears in messages only.
+	// Name appears only in messages.
 	Name   string
 	Source MetricType
 	Type   TargetType
@@ -82,14 +82,14 @@ type Behavior struct {
 
 // Rules limit one direction.
 type Rules struct {
-	// Stabilization is the window whose most cautious recommendation applies; at most an hour. A negative one
-	// (scale-down only) means the cluster's.
+	// Stabilization is the window whose most cautious recommendation applies; at most an hour. A negative value (only for scale-down) means
+	// the cluster's window.
 	Stabilization time.Duration
 	// Select is the rule by which one of several policies applies.
 	Select Select
 	// Policies limit the change within a period.
 	Policies []ScalingPolicy
-	// Tolerance of this direction; nil means the cluster's.
+	// Tolerance of this direction; nil means the tolerance of the cluster.
 	Tolerance *float64
 }
 

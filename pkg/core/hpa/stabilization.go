@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// recommendation is a run of equal proposals before stabilization. Only its newest time is kept: a window asks only
-// whether one of its syncs lies within it.
+// recommendation is a run of equal proposals before stabilization. Only the time of the newest proposal is kept, because a window only
+// needs to know whether any proposal of the run lies within it.
 type recommendation struct {
 	newest   Instant
 	replicas int32
 }
 
-// stabilize applies the recommendations of the windows to a proposal, and records it.
+// stabilize limits a proposal by the recommendations within the stabilization windows, and records the proposal.
 func (c *Controller) stabilize(now Instant, current, proposed int32) (int32, Reason) {
 	held := c.stabilized(now, current, proposed)
 	reason := ReadyForNewScale
@@ -46,9 +46,9 @@ func (c *Controller) highestSince(cutoff Instant, highest int32) int32 {
 	return highest
 }
 
-// stabilizedBothWays keeps the current replicas where they lie between the lowest recommendation of the scale-up window
-// and the highest of the scale-down window; otherwise it returns the nearer of the two. Unlike without a behavior, a
-// recommendation exactly as old as a window is outside it.
+// stabilizedBothWays keeps the current replicas if they lie between the lowest recommendation of the scale-up window and the highest
+// recommendation of the scale-down window. Otherwise, it returns the nearer of the two. A recommendation that is exactly as old as a window
+// is outside the window, unlike in an HPA without a behavior.
 func (c *Controller) stabilizedBothWays(now Instant, current, proposed int32) int32 {
 	upCutoff := now.Add(-c.spec.Behavior.Up.Stabilization)
 	downCutoff := now.Add(-c.spec.DownStabilization())
@@ -64,8 +64,8 @@ func (c *Controller) stabilizedBothWays(now Instant, current, proposed int32) in
 	return min(max(current, lowest), highest)
 }
 
-// stableUntil returns the time up to which the same proposal keeps the same result: until one of the earlier
-// recommendations leaves a window. They ascend in time.
+// stableUntil returns the time until which the same proposal has the same result. The result can change when one of the earlier
+// recommendations leaves a window. The recommendations ascend in time.
 func (c *Controller) stableUntil(now Instant) Instant {
 	until := Instant(math.MaxInt64)
 	earlier := c.recommendations[:len(c.recommendations)-1]
@@ -86,7 +86,7 @@ func (c *Controller) stableUntil(now Instant) Instant {
 	return until
 }
 
-// DownStabilization returns the scale-down window: the behavior's, or else the cluster's.
+// DownStabilization returns the scale-down window: from the behavior, or else from the cluster.
 func (s *Spec) DownStabilization() time.Duration {
 	if s.Behavior == nil || s.Behavior.Down.Stabilization < 0 {
 		return s.Cluster.DownscaleStabilization
@@ -104,7 +104,7 @@ func (c *Controller) addRecommendation(now Instant, proposed int32) {
 	c.recommendations = append(c.recommendations, recommendation{now, proposed})
 }
 
-// dropRecommendations drops what is older than both windows.
+// dropRecommendations drops the recommendations that are older than both windows.
 func (c *Controller) dropRecommendations(now Instant) {
 	window := c.spec.DownStabilization()
 	if c.spec.Behavior != nil {

@@ -17,16 +17,15 @@ type Estimate struct {
 	Known bool
 }
 
-// Estimates are the durations of starts on existing nodes (Placed) and of starts that waited for a node first (Waited),
-// each from the pod's creation until it is ready. Where enough starts on nodes that a warm pool held are Known, Placed
-// are those alone.
+// Estimates are the durations of starts on existing nodes (Placed) and of starts that waited for a node first (Waited), each from the pod's
+// creation until it is ready. If enough starts on nodes that a warm pool held are known, Placed describes only these starts.
 type Estimates struct {
 	Placed, Waited Estimate
 }
 
-// Node returns the node's share of a start that waits for one: the difference of the two 0.9 quantiles. It is not the
-// quantile of the waits, because it is added to Placed: both together are the duration of a start that waits. Its
-// Starts are the fewer of the two kinds.
+// Node returns the node's share of a start that waits for one: the difference of the two 0.9 quantiles. It is not the quantile of the
+// waits, because it is added to Placed: both together are the duration of a start that waits. Its Starts is the number of starts of the
+// kind that has fewer.
 func (p Estimates) Node() Estimate {
 	node := Estimate{
 		Starts: min(p.Placed.Starts, p.Waited.Starts),
@@ -38,8 +37,8 @@ func (p Estimates) Node() Estimate {
 	return node
 }
 
-// Estimates returns the estimates in use at a time. Like LeadTime, they change with notice and hysteresis, and depend
-// on the record and the time alone.
+// Estimates returns the estimates in use at a time. Like LeadTime, they change with notice and hysteresis, and depend only on the record
+// and the time.
 func (r *Record) Estimates(now time.Time) Estimates {
 	there := r.onExistingNodes()
 	return Estimates{
@@ -85,8 +84,7 @@ func (p Estimate) PoolSource(pool string) string {
 	return fmt.Sprintf(text, 100*Quantile, p.Starts, pool)
 }
 
-// unmeasured is the rest of the lead window, which is not measured: up to one HPA sync (15 s), one step (30 s) and the
-// metric's lag (30 s).
+// unmeasured is the part of the lead window that is not measured: up to one HPA sync (15 s), one step (30 s) and the metric's lag (30 s).
 const unmeasured = 75 * time.Second
 
 // Window returns the lead window of a lead time: the time over which the maximum of demand is forecast.
@@ -97,8 +95,8 @@ func Window(lead time.Duration) time.Duration { return lead + unmeasured }
 const maxSpread = 2
 
 // LookAhead is how far an objective's value looks ahead: the median of the start times. The simulated autoscalers also draw slower starts,
-// so the headroom already covers them. A window of the 0.9 quantile would cover them twice. LookAhead is the 0.9 quantile if there is more
-// than one kind of start, or if the median is unknown (0).
+// so the headroom already covers them. A window as long as the 0.9 quantile would cover them twice. LookAhead is the 0.9 quantile if there
+// is more than one kind of start, or if the median is unknown (0).
 func LookAhead(median, quantile time.Duration) time.Duration {
 	if median > 0 && quantile <= maxSpread*median {
 		return median

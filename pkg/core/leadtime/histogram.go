@@ -9,17 +9,17 @@ import (
 // autoscaler, 2017), so that the relative error of a quantile is at most that ratio.
 const (
 	ratio = 1.05
-	// shortest and longest are the bounds of the first and the last bucket; shorter and longer durations count there.
+	// shortest and longest are the bounds of the first and the last bucket, which also count shorter and longer durations.
 	shortest = time.Second
 	longest  = 2 * time.Hour
-	// buckets: log(7200) ÷ log(1.05) = 182.05, so bucket 183 is the first that reaches 2 h.
+	// buckets is the number of buckets: log(7200) ÷ log(1.05) = 182.05, so bucket 183 is the first bucket that reaches 2 h.
 	buckets = 184
 )
 
 // unit is the weight of a start at the beginning of a half-life period; it doubles by the end of the period.
 const unit = 1024
 
-// maxWeight keeps a bucket's weight, and the sum of all, within an int64.
+// maxWeight is the maximum weight of a bucket. It keeps the sum of all weights within an int64.
 const maxWeight = 1 << 48
 
 // Histogram counts weighted durations. The weights are whole numbers, so that a written histogram is exact.
@@ -72,8 +72,8 @@ func (h *Histogram) plus(other *Histogram) Histogram {
 	return sum
 }
 
-// quantile returns the shortest duration, in whole seconds, that a share q of the weight does not exceed; 0 without any
-// weight. It is at most 5 % too long (a bucket's width), plus the rounding.
+// quantile returns the shortest duration, in whole seconds, that a share q of the weight does not exceed; 0 if there is no weight. It is at
+// most 5 % too long (a bucket's width), plus the rounding.
 func (h *Histogram) quantile(q float64) time.Duration {
 	total := h.total()
 	if total == 0 {

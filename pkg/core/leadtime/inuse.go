@@ -3,11 +3,10 @@ package leadtime
 import "time"
 
 const (
-	// notice is the time from the selection of a new lead time to its use, so that all adapter replicas have read it by
-	// then.
+	// notice is the time from the selection of a new lead time to its use. By then, all adapter replicas have read it.
 	notice = time.Minute
-	// minRatio is the ratio by which the quantile must differ from the lead time in use to replace it: each change
-	// refits the models, and the quantile of few starts is noisy.
+	// minRatio is the ratio by which a quantile must differ from the value in use to replace it. Each change refits the models, and the
+	// quantile of few starts is noisy.
 	minRatio = 1.1
 )
 
@@ -20,7 +19,7 @@ type InUse struct {
 	Since                  int64
 }
 
-// update selects the quantiles of a histogram where one differs enough from that in use.
+// update selects the quantiles of a histogram if one of them differs enough from the value in use.
 func (c *InUse) update(h *Histogram, now time.Time) {
 	value, median := int64(h.quantile(Quantile)/time.Second), int64(h.quantile(0.5)/time.Second)
 	if !differ(value, c.Value) && !differ(median, c.Median) {
@@ -34,8 +33,8 @@ func (c *InUse) update(h *Histogram, now time.Time) {
 
 func differ(a, b int64) bool { return float64(max(a, b)) > minRatio*float64(min(a, b)) }
 
-// at returns the lead time and the median in use at a time, 0 without one. A change further ahead than the notice comes from a
-// clock that was wrong; it applies at once.
+// at returns the lead time and the median in use at a time; 0 if there is none. A change that is dated further ahead than twice the notice
+// comes from a clock that was wrong. It applies immediately.
 func (c *InUse) at(now time.Time) (lead, median time.Duration) {
 	if ahead := c.Since - now.Unix(); ahead > 0 && ahead <= int64(2*notice/time.Second) {
 		return time.Duration(c.Previous) * time.Second, time.Duration(c.PreviousMedian) * time.Second

@@ -12,39 +12,39 @@ import (
 const (
 	// Quantile is the quantile of the starts' durations that is the lead time.
 	Quantile = 0.9
-	// minStarts is how many starts a lead time needs; the 0.9 quantile of fewer is a guess.
+	// minStarts is the number of starts that a lead time needs. The 0.9 quantile of fewer starts is a guess.
 	minStarts = 10
 
-	// HalfLife is the half-life of a start's weight. A longer lead time shows once a tenth of the weight is new, within
-	// hours; a shorter one once nine tenths are: log2(10) = 3.3 half-lives, a week.
+	// HalfLife is the half-life of a start's weight. The 0.9 quantile shows longer starts once they have a tenth of the weight, which takes
+	// hours. It shows shorter starts once they have nine tenths of the weight, which takes log2(10) = 3.3 half-lives, or a week.
 	HalfLife = 48 * time.Hour
-	// settle is the age at which starts are counted. A busy node reports its pods' status late; a start that is
-	// reported after a later one was counted is lost.
+	// settle is the age at which starts are counted. A busy node reports the status of its pods late. A start is lost if it is reported
+	// after a later start was counted.
 	settle = time.Minute
-	// maxClockSkew is the largest difference between the clocks of a cluster. A later date comes from a clock that was
-	// ahead and has been corrected since.
+	// maxClockSkew is the largest difference between the clocks of a cluster. A later date comes from a clock that was ahead and has since
+	// been corrected.
 	maxClockSkew = 24 * time.Hour
-	// maxLonger is how many times the lead time in use of its kind a start counts as, at most: a rollout that hung for an hour must
-	// not lengthen the lead time to an hour for a week. Where starts have become so much slower, the lead time follows in a few rounds.
+	// maxLonger is the maximum duration of a start, as a multiple of the lead time in use for its kind. Longer starts count as that long.
+	// So a rollout that hung for an hour does not lengthen the lead time to an hour for a week. If starts have really become so much
+	// slower, the lead time follows in a few rounds.
 	maxLonger = 4
-	// minWeight is the weight below which a kind of starts keeps its lead time: that of minStarts starts one half-life
-	// old. Where hardly any start waits, the node's lead time is not forgotten, and the one start a month that does
-	// wait does not decide it.
+	// minWeight is the weight below which a kind of starts keeps its lead time. It is the weight of minStarts starts that are one half-life
+	// old. So if starts rarely wait for a node, their lead time is not forgotten, and one such start a month does not determine it.
 	minWeight = minStarts * unit / 2
 )
 
 // Record holds the measured starts of a workload. It is a value: == compares, an assignment copies. The zero value is
 // empty. Its fields are exported to be stored and restored: see Validate.
 //
-// A start is counted once, whichever adapter replica counts it: starts are counted in the order in which they became
-// ready, and a record holds how far it has counted. A replica that takes over needs only the record and the starts that
-// it observed itself; those may overlap with counted ones.
+// A start is counted once, whichever adapter replica counts it. Starts are counted in the order in which they became ready, and Through
+// says how far a record has counted. A replica that takes over needs only the record and the starts that it observed itself. These may
+// include starts that have been counted.
 type Record struct {
-	// Placed are the starts that found a node, Waited those that waited for one, Held those that found a node while a
-	// warm pool held nodes: they tell nothing about starts without the pool.
+	// Placed are the starts that found a node, and Waited are the starts that waited for one. Held are the starts that found a node while a
+	// warm pool held nodes. They say nothing about starts without the pool.
 	Placed, Held, Waited Population
-	// Lead is the lead time without a warm pool, PlacedLead that of starts on existing nodes, WaitedLead that of starts
-	// that waited for a node.
+	// Lead is the lead time without a warm pool. PlacedLead is the lead time of starts on existing nodes, and WaitedLead the lead time of
+	// starts that waited for a node.
 	Lead, PlacedLead, WaitedLead InUse
 	// Through is the newest second of readiness that was counted, since the epoch. Starts up to it do not count again.
 	Through int64
@@ -103,9 +103,8 @@ func (r *Record) Validate() error {
 
 func within(value, most int64) bool { return value >= 0 && value <= most }
 
-// AddStarts counts the starts that are new and at least a minute old, and reports whether the record changed. Invalid
-// starts (see Start.Validate) are ignored; the order of the rest does not matter. A record that is ahead of the clock
-// continues from now.
+// AddStarts counts the starts that are new and at least a minute old, and reports whether the record changed. Invalid starts (see
+// Start.Validate) are ignored. The order of the other starts does not matter. A record that is ahead of the clock continues from now.
 func (r *Record) AddStarts(starts []Start, now time.Time) bool {
 	outran := r.Through > now.Add(maxClockSkew).Unix()
 	if outran {
@@ -127,7 +126,7 @@ func (r *Record) AddStarts(starts []Start, now time.Time) bool {
 	return true
 }
 
-// count adds a start that is not older than any counted one.
+// count adds a start that is not older than any counted start.
 func (r *Record) count(s Start) {
 	r.Through = s.Ready.Unix()
 	const length = int64(HalfLife / time.Second)
@@ -144,8 +143,8 @@ func (r *Record) count(s Start) {
 	p.Histogram.add(took, weight)
 }
 
-// populationOf returns the population that a start counts in, and the lead time of its kind. A start that waited although a pool
-// held nodes counts as waited: its duration includes a node's.
+// populationOf returns the population in which a start is counted, and the lead time of its kind. A start that waited although a pool held
+// nodes is counted in Waited, because its duration includes the start of a node.
 func (r *Record) populationOf(s Start) (*Population, *InUse) {
 	switch {
 	case s.Waited():
@@ -156,9 +155,9 @@ func (r *Record) populationOf(s Start) (*Population, *InUse) {
 	return &r.Placed, &r.PlacedLead
 }
 
-// fade halves all weights for each half-life that has passed while the weight of minStarts starts is left: without
-// newer ones, old starts are the best estimate, and one start after a long pause must not decide alone. Starts on held
-// nodes fade separately: however long a pool holds nodes, the starts without it are not forgotten.
+// fade halves all weights for each half-life that has passed, as long as the weight of minStarts starts is left after that. Without newer
+// starts, old starts are the best estimate, and one start after a long pause must not determine the lead time alone. Starts on held nodes
+// fade separately, so that starts without the pool are not forgotten, however long the pool holds nodes.
 func (r *Record) fade(period int64) {
 	const least = 2 * minStarts * unit
 	for ; r.Period < period; r.Period++ {
@@ -195,8 +194,8 @@ func (r *Record) updatePartLeads(now time.Time) {
 	}
 }
 
-// onExistingNodes returns the starts on existing nodes: those on held nodes alone where they are enough, because they
-// show what a start with a pool takes; otherwise all.
+// onExistingNodes returns the starts on existing nodes. If there are enough starts on held nodes, it returns only these, because they show
+// how long a start with a pool takes. Otherwise, it returns all starts on existing nodes.
 func (r *Record) onExistingNodes() Population {
 	if r.Held.enough() {
 		return r.Held
@@ -212,8 +211,8 @@ func (p *Population) plus(other *Population) Population {
 	return Population{Count: p.Count + other.Count, Histogram: p.Histogram.plus(&other.Histogram)}
 }
 
-// LeadTime returns the lead time without a warm pool that is in use at a time, 0 without one. It depends on the record
-// and the time alone.
+// LeadTime returns the lead time without a warm pool that is in use at a time; 0 if there is none. It depends only on the record and the
+// time.
 func (r *Record) LeadTime(now time.Time) time.Duration {
 	lead, _ := r.Lead.at(now)
 	return lead

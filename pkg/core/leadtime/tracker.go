@@ -12,20 +12,19 @@ import (
 // Pod is the state of a pod in the API.
 type Pod struct {
 	UID string
-	// Created is never zero. Scheduled is zero until the pod has a node, Acknowledged until the kubelet has accepted
-	// it.
+	// Created is never zero. Scheduled is zero until the pod has a node, and Acknowledged until the kubelet has accepted the pod.
 	Created, Scheduled, Acknowledged time.Time
-	// Ready is the pod's condition, ReadyChanged its last transition; zero where the condition was never set.
+	// Ready is the pod's condition. ReadyChanged is the time of its last transition; zero if the condition was never set.
 	Ready        bool
 	ReadyChanged time.Time
-	// Started is the earliest start of the running containers, without init containers; zero where none runs.
+	// Started is the earliest start of the running containers, without init containers; zero if no container runs.
 	Started time.Time
-	// Restarted is true where a container has ended before: it was restarted, or will be.
+	// Restarted is true if a container has ended before, so that it was or will be restarted.
 	Restarted bool
-	// Failing is true where a container cannot start: its image cannot be pulled, or a secret is missing. The pod waits
-	// until somebody fixes that.
+	// Failing is true if a container cannot start, for example because its image cannot be pulled or a secret is missing. The pod waits
+	// until someone fixes that.
 	Failing bool
-	// Ended is true where the pod has ended or is being deleted.
+	// Ended is true if the pod has ended or is being deleted.
 	Ended bool
 }
 
@@ -43,17 +42,17 @@ const MaxPods = 10_000
 type stage bool
 
 const (
-	// starting pods were never ready.
+	// starting is the stage of a pod that was never ready.
 	starting stage = true
-	// finished pods were ready, or cannot be measured any more.
+	// finished is the stage of a pod that was ready or can no longer be measured.
 	finished stage = false
 )
 
 // Observe records the state of a pod and returns its start when it becomes ready for the first time. The start may
 // still be invalid: see Start.Validate.
 //
-// A pod is not measured if a container was restarted or could not be started before the pod was ready, or if the pod
-// ended before: its duration is that of the failure.
+// A pod is not measured if a container was restarted or could not be started before the pod was ready, or if the pod ended before that,
+// because the duration would be the duration of the failure.
 func (f PodTracker) Observe(p Pod) (Start, bool) {
 	life, known := f[p.UID]
 	switch {
@@ -79,37 +78,35 @@ func (f PodTracker) Observe(p Pod) (Start, bool) {
 // Forget removes the entry of a pod that is gone.
 func (f PodTracker) Forget(uid string) { delete(f, uid) }
 
-// neverReady reports whether a pod that is not ready and has no restarts was never ready. Its condition is false from
-// the time that the kubelet accepted the pod, before its containers start; a pod that lost its readiness lost it after
-// they started. (Equal times mean a quick start: they are whole seconds.)
+// neverReady reports whether a pod that is not ready and has no restarts was never ready. The condition of such a pod has been false since
+// the kubelet accepted the pod, which was before its containers started. A pod that was ready and no longer is has a condition that changed
+// after its containers started. Equal times mean a quick start, because they are whole seconds.
 func neverReady(p Pod) bool {
 	return p.ReadyChanged.IsZero() || p.Started.IsZero() || !p.ReadyChanged.After(p.Started)
 }
 
 // Start is a pod's time from its creation until it was first ready.
 type Start struct {
-	// Created is set by the API server's clock and Scheduled by the scheduler's. Acknowledged, when the kubelet
-	// accepted the pod, and Ready are set by the node's clock. All are whole seconds. Scheduled is zero for a pod that
-	// was bound without a scheduler, Acknowledged where the node does not report it.
+	// Created is set by the API server's clock and Scheduled by the scheduler's. Acknowledged, when the kubelet accepted the pod, and Ready
+	// are set by the node's clock. All are whole seconds. Scheduled is zero for a pod that was bound without a scheduler. Acknowledged is
+	// zero if the node does not report it.
 	Created, Scheduled, Acknowledged, Ready time.Time
-	// Held is true where a warm pool held nodes for the pod when it was created.
+	// Held is true if a warm pool held nodes for the pod when the pod was created.
 	Held bool
 }
 
 const (
-	// promptScheduling is how soon a pod is scheduled that finds a node. Kubernetes promises that 99 % of pods whose
-	// images are present start within 5 s (scalability SLO "pod startup latency"), so twice that for the scheduler
-	// alone means waiting. The pod alone shows it: a pod that waited for a node or for its GPUs was scheduled late, so
-	// nodes need not be read.
+	// promptScheduling is how long the scheduling of a pod takes at most if there is a node for it. Kubernetes promises that 99 % of pods
+	// whose images are present start within 5 s (scalability SLO "pod startup latency"). So if the scheduling alone takes twice as long,
+	// the pod waited for a node or for its GPUs. The pod alone shows this, so Forewarm does not need to read nodes.
 	promptScheduling = 10 * time.Second
-	// maxNodeWait is the wait beyond which no node was available: a quota, or no capacity. Nodes with GPUs take 2 to 10
-	// minutes. A longer window provides no missing capacity, so such a start does not count.
+	// maxNodeWait is the wait beyond which no node was available, because of a quota or missing capacity. Nodes with GPUs take 2 to 10
+	// minutes to start. A start with a longer wait does not count, because a longer lead window does not provide missing capacity.
 	maxNodeWait = 30 * time.Minute
-	// maxStart is how long a pod with a node may take; no lead window is longer than the longest lead time. A longer
-	// start waits for something else.
+	// maxStart is how long the start of a pod with a node can take. It is the longest possible lead time. A pod that takes longer waits for
+	// something else.
 	maxStart = longest
-	// maxNodeSkew is how much the node's clock may differ from the scheduler's. A kubelet accepts a pod in about a
-	// second.
+	// maxNodeSkew is the maximum difference between the node's clock and the scheduler's clock. A kubelet accepts a pod in about a second.
 	maxNodeSkew = 30 * time.Second
 )
 
@@ -128,11 +125,11 @@ func (s Start) wait() time.Duration {
 
 // Errors of Validate.
 var (
-	// errClocks: the times are out of order, so the clocks disagree.
+	// errClocks means that the times are out of order, so the clocks disagree.
 	errClocks = errors.New("clocks disagree")
-	// errShortage: no node was available for longer than a node takes to start.
+	// errShortage means that no node was available for longer than a node takes to start.
 	errShortage = errors.New("no node capacity")
-	// errStuck: the pod had a node and took longer than any start.
+	// errStuck means that the pod had a node and took longer than any valid start.
 	errStuck = errors.New("stuck")
 )
 
@@ -157,7 +154,7 @@ func (s Start) Validate() error {
 // Workload identifies the workload that a Forecast scales. It is comparable.
 type Workload struct {
 	Namespace string
-	// APIVersion is group/version, or the version alone for the core group: "apps/v1".
+	// APIVersion is group/version, or only the version for the core group: "apps/v1".
 	APIVersion string
 	// Kind is CamelCase: "Deployment".
 	Kind string
@@ -175,11 +172,11 @@ func (w Workload) Ref() string {
 }
 
 const (
-	// maxAge is how much older than the newest start a kept start may be: long enough for a record that is written late
-	// because there is no leader or the API server is down.
+	// maxAge is how much older than the newest start a kept start may be. It is long enough for a record that is written late because there
+	// is no leader or because the API server is down.
 	maxAge = time.Hour
-	// maxRecent limits the starts of one workload, at 96 bytes each. A rollout of 4,000 replicas within the hour loses
-	// some.
+	// maxRecent limits the number of starts of one workload. A start takes about 100 bytes. If more than 4,096 replicas start within an
+	// hour, some starts are lost.
 	maxRecent = 4096
 )
 
@@ -189,8 +186,8 @@ type RecentStarts struct {
 	starts []Start
 }
 
-// Add adds a valid start (see Start.Validate). It drops starts that are too old or too many, and those dated by a clock
-// that was ahead.
+// Add adds a valid start (see Start.Validate). It drops starts that are too old, the oldest starts if there are too many, and starts dated
+// by a clock that was ahead.
 func (r *RecentStarts) Add(s Start) {
 	if s.Validate() != nil {
 		return
@@ -211,5 +208,5 @@ func (r *RecentStarts) Add(s Start) {
 	r.starts = slices.Delete(r.starts, 0, drop)
 }
 
-// List returns a copy of them, the oldest first.
+// List returns a copy of the starts, the oldest first.
 func (r *RecentStarts) List() []Start { return slices.Clone(r.starts) }

@@ -9,7 +9,7 @@ var (
 	ErrNoSeries = errors.New("no series")
 	// ErrSeveralSeries: the query returned several series where one total is required.
 	ErrSeveralSeries = errors.New("several series")
-	// ErrQuery: the query itself is refused (it does not parse, or asks for what is forbidden). Retrying does not help.
+	// ErrQuery: the query itself is refused, because it does not parse or requests forbidden data. Retrying does not help.
 	ErrQuery = errors.New("query refused")
 	// ErrTooLarge: the answer exceeds a limit on size or points.
 	ErrTooLarge = errors.New("answer too large")

@@ -7,7 +7,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Means are those of so many steps each, the newest ones.
+// Means are the newest means of a series. Each is the mean of a fixed number of steps, the stride.
 type Means struct {
 	stride int
 	values Tail[float64]
@@ -16,7 +16,7 @@ type Means struct {
 	last   int64 // index of the newest step
 }
 
-// NewMeans returns at most n means of a stride of steps.
+// NewMeans returns empty Means that keep the newest n means of stride steps each.
 func NewMeans(stride, n int) Means {
 	return Means{stride: stride, values: NewTail[float64](n)}
 }
@@ -24,7 +24,7 @@ func NewMeans(stride, n int) Means {
 // Ends reports whether a step is the last of its mean.
 func (m *Means) Ends(index int64) bool { return index%int64(m.stride) == 0 }
 
-// Observe records the value of a step, whose index is one more than that of the step before; NaN for a gap.
+// Observe records the value of a step; NaN for a gap. The index is one more than the index of the step before.
 func (m *Means) Observe(index int64, now float64) {
 	m.last = index
 	if !math.IsNaN(now) {
@@ -32,12 +32,12 @@ func (m *Means) Observe(index int64, now float64) {
 		m.count++
 	}
 	if m.Ends(index) {
-		m.values.Push(m.sum / float64(m.count)) // NaN if all are gaps.
+		m.values.Push(m.sum / float64(m.count)) // NaN if all steps are gaps.
 		m.sum, m.count = 0, 0
 	}
 }
 
-// Series has each mean at the time of its last step. It never changes, and the caller must not change it.
+// Series returns the means as a series, each at the time of its last step. The result never changes, and the caller must not change it.
 func (m *Means) Series(step time.Duration) forecast.Series {
 	stride := time.Duration(m.stride) * step
 	newest := time.Unix(0, (m.last-m.last%int64(m.stride))*int64(step)).UTC()
@@ -45,7 +45,7 @@ func (m *Means) Series(step time.Duration) forecast.Series {
 	return forecast.Series{Start: newest.Add(-time.Duration(len(values)-1) * stride), Step: stride, Values: values}
 }
 
-// At is the mean that a step is part of; NaN if it is not kept.
+// At returns the mean that contains a step; NaN if it is not kept.
 func (m *Means) At(index int64) float64 {
 	values, stride := m.values.Newest(), int64(m.stride)
 	i := len(values) - int(m.last/stride-(index-1)/stride)

@@ -8,18 +8,18 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Newest is the newest sample of a history in double precision, where a Store holds single precision, and the faults of the samples
-// after it.
+// Newest is the newest sample of a history, and the faults of the samples after it. The sample has double precision, unlike the samples of
+// a Store.
 type Newest struct {
 	At    time.Time
 	Value float64
-	// faults are those of the steps from first on; there is none before and after.
+	// faults are the faults of the steps from first on. Other steps have no faults.
 	first  time.Time
 	faults []Fault
 }
 
-// Note notes the newest sample of a block that can be demand, if it has one, and which samples after it cannot. A block replaces what
-// was noted of its steps. At most limit steps are kept.
+// Note records the newest sample of a block that can be demand, if there is one, and the faults of the samples after it. A block replaces
+// what was recorded for its steps. Note keeps the faults of at most limit steps.
 func (s *Newest) Note(block forecast.Series, limit int) {
 	newest := -1
 	for i, v := range slices.Backward(block.Values) {
@@ -50,8 +50,8 @@ func (s *Newest) Note(block forecast.Series, limit int) {
 	}
 }
 
-// Dropped counts the samples after a time that cannot be demand. It counts none if the newest of them is older than maxAge at the end
-// of the samples: then there are no samples at all any more, which is another problem.
+// Dropped counts the samples after a time that cannot be demand. It counts none if the newest of these samples is older than maxAge at the
+// end of the samples. The source then has no samples at all any more, which is another problem.
 func (s *Newest) Dropped(after, end time.Time, step, maxAge time.Duration) (d Dropped) {
 	last := s.first.Add(time.Duration(len(s.faults)) * step)
 	if end.Sub(last) > maxAge {

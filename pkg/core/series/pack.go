@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// packSize is how many samples are packed together.
+// packSize is the number of samples that are packed together.
 const packSize = 512
 
-// packed are samples in few bytes. Most demand is counted: of whole numbers only the differences are kept, a byte or two for each; other
-// samples take four. The first byte says which.
+// packed stores samples in few bytes. Most demands are counts. For samples that are whole numbers, only the differences are stored, in one
+// or two bytes each. Other samples take four bytes each. The first byte says which encoding is used.
 type packed []byte
 
 const (
@@ -23,7 +23,7 @@ func pack(samples []float32) packed {
 	whole[0] = packedDifferences
 	last := int64(0)
 	for _, v := range samples {
-		if v != v { // A gap. A difference is never 0 here.
+		if v != v { // 0 means a gap. An encoded difference is never 0.
 			whole = append(whole, 0)
 			continue
 		}

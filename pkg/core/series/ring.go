@@ -10,13 +10,13 @@ import (
 type Ring[T any] struct {
 	values []T
 	size   int
-	at     int // of the oldest value, once the ring is full
+	at     int // the index of the oldest value, once the ring is full
 }
 
-// NewRing returns a ring of so many values, 1 or more, with memory for all of them.
+// NewRing returns an empty ring of n values, 1 or more, with memory for all of them.
 func NewRing[T any](n int) Ring[T] { return Ring[T]{values: make([]T, 0, n), size: n} }
 
-// NewGrowingRing returns a ring of so many values, 1 or more, whose memory grows with the stored values (see Grow).
+// NewGrowingRing returns an empty ring of n values, 1 or more, whose memory grows with the stored values (see Grow).
 func NewGrowingRing[T any](n int) Ring[T] { return Ring[T]{size: n} }
 
 // Grow makes room for n more values, up to the ring's size; append alone would allocate up to twice as much.
@@ -42,7 +42,7 @@ func (r *Ring[T]) Push(v T) {
 	}
 }
 
-// Ago returns the value n pushes before the newest, or the oldest stored one; the zero value of an empty ring.
+// Ago returns the value n pushes before the newest one, or the oldest stored value. For an empty ring, it returns the zero value.
 func (r *Ring[T]) Ago(n int) T {
 	if len(r.values) == 0 {
 		var none T
@@ -69,7 +69,7 @@ func (r *Ring[T]) Cap() int { return r.size }
 // Has reports whether the value n pushes before the newest is stored.
 func (r *Ring[T]) Has(n int) bool { return n < len(r.values) }
 
-// All yields the stored values and their indices, oldest first. They must not change meanwhile.
+// All yields the stored values and their indices, oldest first. The ring must not change meanwhile.
 func (r *Ring[T]) All() iter.Seq2[int, *T] {
 	return func(yield func(int, *T) bool) {
 		for i := range r.values {
@@ -89,10 +89,10 @@ func (r *Ring[T]) Values() []T {
 // Delay delays values by a number of steps.
 type Delay struct{ ring Ring[float64] }
 
-// NewDelay returns a delay of so many steps, 1 or more.
+// NewDelay returns a delay of the given number of steps, 1 or more.
 func NewDelay(steps int) Delay { return Delay{NewRing[float64](steps)} }
 
-// Push adds the next value and returns the one so many steps older; NaN without one.
+// Push adds the next value and returns the delayed value; NaN if there is none yet.
 func (d *Delay) Push(v float64) float64 {
 	old := math.NaN()
 	if d.ring.Len() == d.ring.Cap() {
@@ -102,16 +102,16 @@ func (d *Delay) Push(v float64) float64 {
 	return old
 }
 
-// Tail keeps the newest values in one slice, which others may read while it goes on.
+// Tail keeps the newest values in one slice. Other goroutines may read this slice while values are added.
 type Tail[T any] struct {
 	values []T
 	size   int
 }
 
-// NewTail keeps so many values, 1 or more.
+// NewTail returns an empty Tail that keeps n values, 1 or more.
 func NewTail[T any](n int) Tail[T] { return Tail[T]{size: n} }
 
-// Push adds the next value. Where there is no room the newest move to a new array.
+// Push adds the next value. If there is no room, it moves the newest values to a new array.
 func (t *Tail[T]) Push(v T) {
 	if len(t.values) == cap(t.values) {
 		kept := t.values[max(0, len(t.values)-t.size+1):]
@@ -120,13 +120,13 @@ func (t *Tail[T]) Push(v T) {
 	t.values = append(t.values, v)
 }
 
-// Newest are the newest values, oldest first. They never change, and the caller must not change them.
+// Newest returns the newest values, oldest first. They never change, and the caller must not change them.
 func (t *Tail[T]) Newest() []T {
 	n := len(t.values)
 	return t.values[max(0, n-t.size):n:n]
 }
 
-// Edit changes a copy of the values: what others read stays as it is.
+// Edit changes a copy of the values, so that slices that Newest returned do not change.
 func (t *Tail[T]) Edit(change func(values []T)) {
 	t.values = slices.Clone(t.Newest())
 	change(t.values)

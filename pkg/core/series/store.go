@@ -34,7 +34,7 @@ func (s *Store) End() time.Time { return s.end }
 // Start returns the time of the oldest stored step.
 func (s *Store) Start() time.Time { return s.end.Add(-time.Duration(s.len()) * s.step) }
 
-// held is how many samples are in memory; len is how many of them are in use.
+// held returns the number of samples in memory, and len returns how many of them are in use.
 func (s *Store) held() int { return len(s.older)*packSize + len(s.newest) }
 func (s *Store) len() int  { return min(s.held(), s.size) }
 
@@ -84,7 +84,7 @@ type Dropped [faults]int
 // Any reports whether a sample was dropped.
 func (d Dropped) Any() bool { return d != (Dropped{}) }
 
-// CleanSample returns a sample, or NaN where it cannot be demand; d counts those.
+// CleanSample returns a sample, or NaN if it cannot be demand. d counts such samples.
 func CleanSample(v float64, d *Dropped) float64 {
 	if f := FaultOf(v); f != NoFault {
 		d[f]++
@@ -201,7 +201,7 @@ func (s *Store) replace(at time.Time, v float64, out *Appended) {
 	}
 }
 
-// skipTo adds gaps up to t; a hole longer than the store empties it.
+// skipTo adds gaps up to t. If the hole is longer than the store, it empties the store.
 func (s *Store) skipTo(t time.Time) {
 	if t.Sub(s.end) > time.Duration(s.size)*s.step {
 		s.older, s.newest = nil, nil
@@ -218,7 +218,7 @@ func (s *Store) push(v float32) {
 	s.end = s.end.Add(s.step)
 }
 
-// pack packs what is not among the newest, and drops what does not count.
+// pack packs all samples except the newest ones, and drops samples that are no longer in use.
 func (s *Store) pack() {
 	at := 0
 	for ; len(s.newest)-at >= 2*packSize; at += packSize {
@@ -230,12 +230,12 @@ func (s *Store) pack() {
 	if len(s.older) == 0 {
 		at = max(at, len(s.newest)-s.size)
 	}
-	if at > 0 { // Without the room of a long block.
+	if at > 0 { // A new array, to free the memory of a long block.
 		s.newest = append(make([]float32, 0, 2*packSize), s.newest[at:]...)
 	}
 }
 
-// unpack puts at least so many of the newest samples at hand.
+// unpack makes at least the newest n samples directly accessible.
 func (s *Store) unpack(n int) {
 	if n <= len(s.newest) {
 		return
@@ -273,7 +273,7 @@ func (s *Store) Range(from, to time.Time) forecast.Series {
 	return out
 }
 
-// steps returns d in steps, rounded up, so that a range from between two steps starts at the later one.
+// steps returns d in steps, rounded up, so that a range that starts between two steps starts at the later one.
 func steps(d, step time.Duration) int {
 	n := int(d / step)
 	if d%step > 0 {
@@ -282,7 +282,7 @@ func steps(d, step time.Duration) int {
 	return n
 }
 
-// NewestSample returns the time of the newest step that is not a gap; ok is false where all are gaps.
+// NewestSample returns the time of the newest step that is not a gap; ok is false if all steps are gaps.
 func (s *Store) NewestSample() (at time.Time, ok bool) {
 	back := 0
 	for block, of := s.newest, len(s.older); ; {

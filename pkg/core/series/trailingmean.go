@@ -30,7 +30,7 @@ func (m *TrailingMean) Value() float64 {
 	return m.sum / m.weight
 }
 
-// Shrunk returns the mean shrunk towards a prior. The prior's weight is relative to that of an infinite history.
+// Shrunk returns the mean shrunk toward a prior. The prior's weight is relative to the weight of an infinite history.
 func (m *TrailingMean) Shrunk(prior, weight float64) float64 {
 	return (m.sum + weight*prior) / (m.weight + weight)
 }
@@ -39,7 +39,8 @@ func (m *TrailingMean) Shrunk(prior, weight float64) float64 {
 type FadingMean struct {
 	halfLife    time.Duration
 	sum, weight float64
-	// keep is the remaining weight after the duration of the newest value; mostly the next one has the same duration.
+	// keep is the weight that remains after the duration of the newest value, which is stood. It is cached, because the next value usually
+	// has the same duration.
 	stood time.Duration
 	keep  float64
 }
@@ -47,7 +48,7 @@ type FadingMean struct {
 // NewFadingMean returns an empty mean with a half-life, more than 0.
 func NewFadingMean(halfLife time.Duration) FadingMean { return FadingMean{halfLife: halfLife} }
 
-// Add adds the next value, which lasts for a time.
+// Add adds the next value, which lasts for a duration.
 func (f *FadingMean) Add(v float64, stands time.Duration) {
 	if stands != f.stood {
 		f.stood, f.keep = stands, math.Exp2(-float64(stands)/float64(f.halfLife))
@@ -59,12 +60,12 @@ func (f *FadingMean) Add(v float64, stands time.Duration) {
 // Value returns the mean, NaN before the first value.
 func (f *FadingMean) Value() float64 { return f.sum / f.weight }
 
-// TrailingMax is the maximum of the newest values, in amortised constant time: a queue of the values that no newer value
-// exceeds (Lemire 2006). Few of a window are in it.
+// TrailingMax is the maximum of the newest values, in amortized constant time. It keeps a queue of the values that no newer value exceeds
+// (Lemire 2006), which are usually few.
 type TrailingMax struct {
 	window int
 	seen   int
-	// queue descends, in a ring that starts at head.
+	// queue is a ring that starts at head. Its values descend.
 	queue     []highest
 	head, len int
 }
@@ -75,12 +76,12 @@ type highest struct {
 	position int
 }
 
-// NewTrailingMax returns the maximum of so many values, 1 or more.
+// NewTrailingMax returns an empty maximum over the given number of values, 1 or more.
 func NewTrailingMax(window int) *TrailingMax {
 	return &TrailingMax{window: window, queue: make([]highest, min(window, 8))}
 }
 
-// Push takes the next value, NaN where it is missing, and returns Value.
+// Push adds the next value, NaN if it is missing, and returns Value.
 func (m *TrailingMax) Push(v float64) float64 {
 	if m.len > 0 && m.queue[m.head].position <= m.seen-m.window {
 		m.head = m.at(1)
@@ -100,14 +101,14 @@ func (m *TrailingMax) Push(v float64) float64 {
 	return m.Value()
 }
 
-// grow makes room for more.
+// grow enlarges the queue.
 func (m *TrailingMax) grow() {
 	larger := make([]highest, min(2*len(m.queue), m.window))
 	copy(larger[copy(larger, m.queue[m.head:]):], m.queue[:m.head])
 	m.queue, m.head = larger, 0
 }
 
-// Value is the maximum of the window; NaN where nothing in it is known.
+// Value returns the maximum over the window; NaN if no value in it is known.
 func (m *TrailingMax) Value() float64 {
 	if m.len == 0 {
 		return math.NaN()
@@ -115,7 +116,7 @@ func (m *TrailingMax) Value() float64 {
 	return m.queue[m.head].value
 }
 
-// at is where the i-th of the queue is; a remainder would cost more than all the rest.
+// at returns the position of the i-th value of the queue. It avoids a remainder operation, which would be slower than everything else.
 func (m *TrailingMax) at(i int) int {
 	if i += m.head; i >= len(m.queue) {
 		i -= len(m.queue)
@@ -123,7 +124,7 @@ func (m *TrailingMax) at(i int) int {
 	return i
 }
 
-// MaxKnown returns the largest value that is not NaN; NaN without any.
+// MaxKnown returns the largest value that is not NaN; NaN if there is none.
 func MaxKnown(values ...float64) float64 {
 	out := math.NaN()
 	for _, v := range values {

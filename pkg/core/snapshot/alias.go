@@ -76,7 +76,7 @@ func hidden(aliases map[Key]*Alias, key Key, alias *Alias) bool {
 	return taken && alias.Metric != key.Name
 }
 
-// ByAlias returns the entry that answers under an alias in a namespace; nil without one.
+// ByAlias returns the entry that answers under an alias in a namespace; nil if there is none.
 func (s *Snapshot) ByAlias(namespace string, alias *Alias) *ForecastSnapshot {
 	if holder, held := s.holders[alias.Key(namespace)]; held {
 		return s.entries[holder]

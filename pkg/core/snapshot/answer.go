@@ -20,7 +20,7 @@ type Answer struct {
 	Time time.Time
 	// Window is the horizon of the value.
 	Window time.Duration
-	// Rule decided the value; Quantile is its level where there is one.
+	// Rule decided the value. Quantile is its level if the rule is a quantile; otherwise 0.
 	Rule     decide.Rule
 	Quantile float64
 }
@@ -28,8 +28,8 @@ type Answer struct {
 // ErrNotServing: the Forecast exists but has no valid value now. The message has the reason.
 var ErrNotServing = errors.New("not serving")
 
-// Answer returns the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelector where
-// the selection names a model or a horizon that the Forecast does not have.
+// Answer returns the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelector if the selection contains
+// a model or a horizon that the Forecast does not have.
 func (e *ForecastSnapshot) Answer(selection decide.Overrides, now time.Time) (Answer, error) {
 	return e.answer(selection, now, false)
 }
@@ -81,7 +81,7 @@ func (e *ForecastSnapshot) answerPart(name string) (Answer, error) {
 		strings.Join(names, ", "))
 }
 
-// StateAt returns the entry's state, or Stale where its data has become too old since the snapshot was made.
+// StateAt returns the entry's state, or Stale if its data has become too old since the snapshot was created.
 func (e *ForecastSnapshot) StateAt(now time.Time) State {
 	if e.State.Serves() && !now.Before(e.StaleAt) {
 		return Stale
@@ -116,7 +116,7 @@ func (e *ForecastSnapshot) decide(s decide.Overrides) (decide.Decision, time.Dur
 	if name == "" {
 		name = e.Model
 		if s.Horizon != 0 && s.Horizon != e.Window && e.PathModel != "" {
-			name = e.PathModel // The selected candidate may forecast the lead window alone.
+			name = e.PathModel // The selected candidate may forecast only the lead window.
 		}
 	}
 	i := e.indexOf(name)
@@ -134,7 +134,7 @@ func (e *ForecastSnapshot) decide(s decide.Overrides) (decide.Decision, time.Dur
 	return e.decideBy(&e.Candidates[i], s)
 }
 
-// indexOf returns the index of a candidate, whatever the spelling of its name; −1 without one.
+// indexOf returns the index of a candidate, for any spelling of its name; −1 if there is none.
 func (e *ForecastSnapshot) indexOf(name string) int {
 	if i := slices.IndexFunc(e.Candidates, func(c Candidate) bool { return c.Name == name }); i >= 0 {
 		return i
@@ -152,11 +152,11 @@ func (e *ForecastSnapshot) decideBy(c *Candidate, s decide.Overrides) (decide.De
 	if e.Objective != nil {
 		k = e.Objective.HeadroomFor(settings)
 	} else {
-		settings.Target = 0 // Without objective calibration a quantile decides.
+		settings.Target = 0 // Without a calibrated objective, a quantile decides.
 	}
 	window := e.Window
 	if s.Horizon != 0 && s.Horizon != window {
-		// The headroom is for the Forecast's own window.
+		// The headroom is only for the Forecast's own window.
 		window, settings.Target = s.Horizon, 0
 	}
 	if c.Name == e.Model && window == e.Window {
@@ -175,15 +175,15 @@ func (e *ForecastSnapshot) decideBy(c *Candidate, s decide.Overrides) (decide.De
 		return decide.Decision{}, 0, e.unknownHorizon(c, window)
 	}
 	input := decide.Input{Observed: e.Observed, Quantiles: q}
-	if n := len(e.Inputs); n > 0 && window == e.Window { // The distributions of other windows are bounded already.
+	if n := len(e.Inputs); n > 0 && window == e.Window { // The distributions of other windows are already bounded.
 		input.Limit = e.Inputs[n-1].Limit
 	}
-	settings.Target = 0 // Another candidate's headroom is not calibrated: its quantile is served.
+	settings.Target = 0 // Another candidate has no calibrated headroom, so its quantile is served.
 	return decide.Decide(settings, k, []decide.Input{input}), window, nil
 }
 
-// inputsFor are the inputs for a headroom. If it is not the Forecast's headroom, the autoscaler would have a different number of replicas
-// and therefore a different dead band.
+// inputsFor returns the inputs for a headroom. If it is not the Forecast's headroom, the autoscaler would have a different number of
+// replicas and therefore a different dead band.
 func (e *ForecastSnapshot) inputsFor(k float64) []decide.Input {
 	if k == e.Decision.Headroom || len(e.Inputs) == 0 {
 		return e.Inputs

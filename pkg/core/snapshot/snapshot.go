@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Key names a Forecast.
+// Key identifies a Forecast.
 type Key struct {
 	Namespace string
 	Name      string
@@ -35,7 +35,7 @@ type Snapshot struct {
 
 	entries map[Key]*ForecastSnapshot
 	keys    []Key
-	// holders are the Forecasts that answer under each alias, exposing those under the aliases of each metric.
+	// holders are the Forecasts that answer under each alias. exposing are the entries that answer under the aliases of each metric.
 	holders  map[Key]Key
 	exposing map[Key][]*ForecastSnapshot
 }
@@ -43,11 +43,11 @@ type Snapshot struct {
 // LoopStats are the refresh loop's statistics. Counters run since the start of the process.
 type LoopStats struct {
 	Steps uint64
-	// StepSeconds is the duration of the longest step that began in the newest minute or the one before.
+	// StepSeconds is the duration of the longest step that began in the newest minute or in the minute before it.
 	StepSeconds float64
-	// Queries and QueryErrors count fetches, Refits fits of models.
+	// Queries and QueryErrors count fetches, and Refits counts fits of models.
 	Queries, QueryErrors, Refits uint64
-	// Clocks are how far the clocks of the sources are ahead of this machine's, by the source's name, as far as known.
+	// Clocks says how far the clocks of the sources are ahead of this machine's clock, by the source's name, as far as known.
 	Clocks map[string]ClockDifference
 }
 
@@ -64,7 +64,7 @@ type ClockDifference struct {
 // Least returns the smallest possible difference; 0 if the clocks may be equal.
 func (d ClockDifference) Least() time.Duration { return min(max(0, d.Min), d.Max) }
 
-// New returns a snapshot. The entries are not copied and must not change any more. Those with an alias get the condition Exposed.
+// New returns a snapshot. The entries are not copied and must not change any more. Entries with an alias get the condition Exposed.
 func New(at time.Time, entries map[Key]*ForecastSnapshot, pending int, stats LoopStats) *Snapshot {
 	s := &Snapshot{
 		Time: at, Pending: pending, Loop: stats,
@@ -79,13 +79,13 @@ func New(at time.Time, entries map[Key]*ForecastSnapshot, pending int, stats Loo
 	return s
 }
 
-// Get returns the entry of a Forecast, nil without one.
+// Get returns the entry of a Forecast; nil if there is none.
 func (s *Snapshot) Get(key Key) *ForecastSnapshot { return s.entries[key] }
 
 // Keys returns the names of all Forecasts, sorted by namespace and name. The caller must not change them.
 func (s *Snapshot) Keys() []Key { return s.keys }
 
-// Entries returns the entries of a namespace in order of name; of all namespaces where it is empty.
+// Entries returns the entries of a namespace, or of all namespaces if it is empty, in order of name.
 func (s *Snapshot) Entries(namespace string) []*ForecastSnapshot {
 	out := make([]*ForecastSnapshot, 0, len(s.keys))
 	for _, key := range s.keys {
@@ -101,7 +101,7 @@ type Store struct {
 	newest atomic.Pointer[publication]
 }
 
-// publication is a published snapshot. The first watcher of an empty store publishes one without a snapshot.
+// publication is a published snapshot. The first watcher of an empty store adds a publication without a snapshot.
 type publication struct {
 	snapshot *Snapshot
 	// replaced is closed when the publication is replaced. That happens once, because Swap returns each publication to
@@ -116,7 +116,7 @@ func (b *Store) Publish(s *Snapshot) {
 	}
 }
 
-// Load returns the newest snapshot, nil before the first.
+// Load returns the newest snapshot; nil before the first one.
 func (b *Store) Load() *Snapshot {
 	if newest := b.newest.Load(); newest != nil {
 		return newest.snapshot
@@ -124,8 +124,8 @@ func (b *Store) Load() *Snapshot {
 	return nil
 }
 
-// Watch returns the newest snapshot, nil before the first, and a channel that is closed when there is a newer one. A
-// watcher that watches again skips only snapshots that were already replaced. Nothing has to be released.
+// Watch returns the newest snapshot, nil before the first one, and a channel that is closed when there is a newer one. A watcher that calls
+// Watch again skips only snapshots that were already replaced. The caller does not need to release anything.
 func (b *Store) Watch() (*Snapshot, <-chan struct{}) {
 	for {
 		if newest := b.newest.Load(); newest != nil {

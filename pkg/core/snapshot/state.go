@@ -26,7 +26,7 @@ type ForecastSnapshot struct {
 	Partial      bool
 	PartialError error
 
-	// Alias of the Forecast, from spec.expose; nil without one.
+	// Alias of the Forecast, from spec.expose; nil if there is none.
 	Alias *Alias
 
 	// What it is.
@@ -35,7 +35,7 @@ type ForecastSnapshot struct {
 	Step       time.Duration
 	Lead       time.Duration
 	LeadSource string
-	// LeadPool is the warm pool that shortens the lead time; empty without one.
+	// LeadPool is the warm pool that shortens the lead time; empty if there is none.
 	LeadPool string
 	// Window is the lead window W: lead time (with an objective the median start), HPA sync, one step and metric lag.
 	Window time.Duration
@@ -65,7 +65,7 @@ type ForecastSnapshot struct {
 	Model          string
 	Choice         decide.SelectionReason
 	ObjectiveError error
-	// Skill and Coverage are those of the selected candidate; NaN until known.
+	// Skill and Coverage are the scores of the selected candidate; NaN until known.
 	Skill, Coverage float64
 
 	// Objective is the report on the objective; nil if no objective is served.
@@ -83,8 +83,7 @@ type ForecastSnapshot struct {
 	Views *ViewTracker
 	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
 	Recent forecast.Series
-	// Classifications are the spans within Recent in which the demand was not simply the value that was read, oldest first. Their number
-	// is limited.
+	// Classifications are the spans within Recent in which samples were censored or masked, oldest first. Their number is limited.
 	Classifications []demand.Span
 	// Events are the events of the next two weeks, ordered by their next occurrence.
 	Events []event.Announcement
@@ -144,7 +143,7 @@ func (e *ForecastSnapshot) Suspect() (words string, ok bool) {
 	return "", false
 }
 
-// Candidate is one model's view of the window and how well it did. Windows ascend in horizon; empty with an Error.
+// Candidate has one model's forecasts and scores. Windows ascend in horizon. They are empty if there is an Error.
 type Candidate struct {
 	// Name as a selector writes it: lower case, "arima", "holt-winters", "last-value".
 	Name string
@@ -153,8 +152,8 @@ type Candidate struct {
 	// Baseline: this candidate is a baseline, which needs no promotion because it costs nothing to compute.
 	Baseline bool
 	Windows  []windowpeak.Window
-	// Loss is the trailing mean pinball loss at the served level, Skill 1 − Loss/Loss of the last value, Coverage the
-	// share of windows whose peak was at or below the quantile at that level; NaN until known.
+	// Loss is the trailing mean pinball loss at the served level. Skill is 1 − Loss/Loss of the last value. Coverage is the share of
+	// windows whose peak was at or below the quantile at that level. All are NaN until known.
 	Loss, Skill, Coverage float64
 	// Error says why the model cannot be selected.
 	Error string

@@ -14,9 +14,9 @@ import (
 
 // Planner plans the part of each variant. It is a distribute.Distributor.
 type Planner struct {
-	// members are in the order in which they are filled.
+	// members are the variants in the order in which they are filled.
 	members []member
-	// recent are the values of the last baseOver.
+	// recent are the values within baseOver.
 	recent series.Ring[float64]
 	sorted []float64 // scratch
 	// limits are the present sizes of variants that cannot grow, by their index; +Inf for no limit. nil means that no variant is limited.
@@ -30,8 +30,8 @@ const baseOver = time.Hour
 type member struct {
 	Variant
 
-	// at is its index among the variants. slow: it starts later than the first variant. level is the quantile level of the recent values
-	// that its base covers; 0 for no base.
+	// at is the variant's index. slow is true if it starts later than the first variant. level is the quantile level of the recent values
+	// that its base covers; 0 if it has no base.
 	at    int
 	slow  bool
 	level float64
@@ -55,7 +55,7 @@ type Planned struct {
 	Index int
 	// Capacity is what a replica sustains. Floor and Most are what minReplicas and maxReplicas sustain.
 	Capacity, Floor, Most float64
-	// Limited: Most is what it has at present, because more replicas find no node.
+	// Limited: Most is the demand that its present replicas sustain, because there is no node for more replicas.
 	Limited bool
 	// Slow variants have a Base. Ready is the part of the Base that is ready.
 	Slow        bool
@@ -102,7 +102,7 @@ func NewPlanner(all []Variant, start time.Time, step time.Duration) (*Planner, e
 // Limit implements distribute.Distributor.
 func (p *Planner) Limit(limits []float64) { p.limits = limits }
 
-// Step implements distribute.Distributor. It plays the parts.
+// Step implements distribute.Distributor. It simulates the HPAs of the variants on their parts.
 func (p *Planner) Step(value float64) distribute.Plan {
 	p.recent.Push(value)
 	plan := p.plan()
@@ -164,7 +164,7 @@ func (p *Planner) plan() Plan {
 	return out
 }
 
-// lasting is the quantile of the recent values of a level; 0 for the level 0.
+// lasting returns the quantile of the recent values at a level; 0 for the level 0.
 func (p *Planner) lasting(level float64) float64 {
 	if level == 0 {
 		return 0

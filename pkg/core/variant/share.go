@@ -26,7 +26,7 @@ func (p Plan) Share(value float64) []distribute.Part {
 		counts,
 		rest,
 		true,
-	) // The slow variants get what the others cannot serve, although they are late.
+	) // The slow variants get what the other variants cannot serve, although they start late.
 	for i := range p {
 		p[i].finish(&out[p[i].Index], counts[i])
 	}

@@ -27,7 +27,7 @@ type Variant struct {
 // Capacity is the demand that a replica sustains.
 func (v *Variant) Capacity() float64 { return float64(v.HPA.Metrics[0].Target) / 1000 }
 
-// floor and most are what minReplicas and maxReplicas sustain.
+// floor and most return the demand that minReplicas and maxReplicas replicas sustain.
 func (v *Variant) floor() float64 {
 	if v.ScalesToZero {
 		return 0
@@ -37,14 +37,16 @@ func (v *Variant) floor() float64 {
 
 func (v *Variant) most() float64 { return v.Capacity() * float64(v.HPA.Max) }
 
-// unitPrice is the price of a unit of demand.
+// unitPrice returns the price of a unit of demand for an hour.
 func (v *Variant) unitPrice() float64 { return v.Price / v.Capacity() }
 
-// unpriced is the level of a base without prices. It assumes half the price of the first variant. Either all variants have prices or none.
+// unpriced is the level of a base if the variants have no prices. It assumes that a slow variant has half the price of the first variant.
+// Either all variants have prices or none.
 const unpriced = 0.5
 
-// level is the share of the time for which a slow variant must be used to be cheaper than the first: 1 minus the ratio of their prices, the
-// critical ratio of the newsvendor (Arrow, Harris & Marschak 1951). It is 0 if the variant is not cheaper.
+// level returns the quantile level of the recent values that the base of a slow variant covers: 1 minus the ratio of its price to the price
+// of the first variant. This is the critical ratio of the newsvendor problem (Arrow, Harris & Marschak 1951). It is 0 if the variant is not
+// cheaper.
 func (v *Variant) level(first *Variant) float64 {
 	if v.Price == 0 || first.Price == 0 {
 		return unpriced
@@ -88,5 +90,5 @@ func Whole(all []Variant) hpa.Spec {
 	return out
 }
 
-// maxReplicas bounds those of all variants together.
+// maxReplicas is the maximum number of replicas of all variants together.
 const maxReplicas = 1 << 30

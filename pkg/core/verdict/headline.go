@@ -85,7 +85,7 @@ func (v *Verdict) costsAtMost() bool {
 	return v.Word == Saves && saved(v.Compared.Forewarm.Total(), v.Compared.HPA.Total()) >= -small
 }
 
-// facts are what both used and how reliable they were.
+// facts says what both policies used, and how reliable they were.
 func (v *Verdict) facts() string {
 	c := &v.Compared
 	var forewarm, hpa string
@@ -97,7 +97,7 @@ func (v *Verdict) facts() string {
 		c.outcome(&c.Forewarm), forewarm, c.HPAName, c.cost(&c.HPA), c.outcome(&c.HPA), hpa)
 }
 
-// cost is the cost of an outcome with its unit and, at a price, in dollars.
+// cost returns the cost of an outcome with its unit and, if there is a price, in dollars.
 func (c *Comparison) cost(of *Outcome) string {
 	text := humanize.Amount(of.Total()) + " " + c.Unit
 	if c.Price > 0 {
@@ -106,7 +106,7 @@ func (c *Comparison) cost(of *Outcome) string {
 	return text
 }
 
-// drawn is the range of bad hours over the draws of the start times.
+// drawn returns the range of bad hours over the draws of the start times.
 func drawn(draws []Draw, badHours func(*Draw) int) string {
 	low, high := math.MaxInt, 0
 	for i := range draws {
@@ -119,7 +119,7 @@ func drawn(draws []Draw, badHours func(*Draw) int) string {
 	return fmt.Sprintf(" (%d to %d with other pod start times)", low, high)
 }
 
-// needed says which settings would make both equally reliable; empty if they already are.
+// needed says which settings would make both policies equally reliable; empty if they already are.
 func (v *Verdict) needed() string {
 	c := &v.Compared
 	switch {
@@ -143,7 +143,7 @@ func (v *Verdict) needed() string {
 	return text + "."
 }
 
-// difference is the cost of one outcome against another: "17% fewer GPU-hours".
+// difference compares the cost of an outcome with the cost of another one: "17% fewer GPU-hours".
 func (v *Verdict) difference(of, than *Outcome) string {
 	share := saved(of.Total(), than.Total())
 	switch {
@@ -155,7 +155,7 @@ func (v *Verdict) difference(of, than *Outcome) string {
 	return humanize.LateShare(share) + " fewer " + v.Compared.Unit
 }
 
-// interval is the interval of the saving, in parentheses and with a space before it; empty while it is unknown.
+// interval returns the interval of the saving, in parentheses and with a space before it; empty while it is unknown.
 func (v *Verdict) interval() string {
 	low, high := v.Low, v.High
 	switch {
@@ -181,7 +181,7 @@ func (c *Comparison) limited(of *Outcome) string {
 	return humanize.LateShare(of.Share) + " of the demand was late"
 }
 
-// outcome is how reliable an outcome is, with a verb: "has no bad hour", "is late for 0.37% of the demand".
+// outcome describes how reliable an outcome is, with a verb: "has no bad hour", "is late for 0.37% of the demand".
 func (c *Comparison) outcome(of *Outcome) string {
 	if !c.BadHours && of.Share > 0 {
 		return "is late for " + humanize.LateShare(of.Share) + " of the demand"
@@ -189,7 +189,7 @@ func (c *Comparison) outcome(of *Outcome) string {
 	return "has " + c.reliability(of)
 }
 
-// reliability is how reliable an outcome is: "no bad hour", "0.37% of the demand late".
+// reliability describes how reliable an outcome is: "no bad hour", "0.37% of the demand late".
 func (c *Comparison) reliability(of *Outcome) string {
 	switch {
 	case !c.BadHours && of.Share == 0:

@@ -8,14 +8,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// confidence of an interval.
+// confidence is the probability that an interval contains the real value.
 const confidence = 0.9
 
-// interval is the interval of the share that Forewarm saves. It is the jackknife over days (Tukey 1958), which needs neither a clock nor
-// random numbers, so that all replicas get the same result. Draws of the start times add their variance. The interval is unbounded for
-// fewer than minDays.
+// interval returns the interval of the share that Forewarm saves. It uses the jackknife over days (Tukey 1958), which needs neither a clock
+// nor random numbers, so all replicas get the same result. Draws of the start times add their variance. With fewer than minDays days, the
+// interval is unbounded.
 //
-// The quantile is Student's with one degree of freedom fewer than there are days.
+// The quantile is from Student's t-distribution. The degrees of freedom are the number of days minus one.
 func (c *Comparison) interval(forewarm, hpa []float64) (low, high float64) {
 	n := len(forewarm)
 	if n < minDays || len(hpa) != n {

@@ -31,11 +31,11 @@ const (
 	small = 0.02
 	// slack is how much later one policy may be than the other and still count as equally reliable, as a share of the objective.
 	slack = 0.1
-	// minDays is how many days an interval and a verdict need.
+	// minDays is the number of days that an interval and a verdict need.
 	minDays = 3
 )
 
-// Outcome is what one setting of a policy did.
+// Outcome is the result of a policy with one setting.
 type Outcome struct {
 	// Setting is a target in the metric's unit, or Forewarm's objective.
 	Setting float64
@@ -43,7 +43,7 @@ type Outcome struct {
 	Cost []float64
 	// Share of the demand that the objective limits: late demand, or demand in bad hours.
 	Share float64
-	// BadHours is how many hours were bad.
+	// BadHours is the number of bad hours.
 	BadHours int
 }
 
@@ -52,22 +52,22 @@ func (o *Outcome) Total() float64 {
 	return floats.Sum(o.Cost)
 }
 
-// Comparison is what is compared. The costs of all outcomes are of the same days.
+// Comparison contains the outcomes to compare. The costs of all outcomes are for the same days.
 type Comparison struct {
 	// Objective is the share of the demand that may be late or, with BadHours, may arrive in bad hours.
 	Objective float64
 	BadHours  bool
 	// Priced: there is no objective, and the costs contain the price of late demand.
 	Priced bool
-	// Unit of the costs: "GPU-hours". Price of one in dollars; 0 for none.
+	// Unit is the unit of the costs: "GPU-hours". Price is the price of a unit in dollars; 0 if there is none.
 	Unit  string
 	Price float64
 	// Period is a phrase: "19 days". HPAName is what sentences call the HPA: "your HPA".
 	Period, HPAName string
-	// Forewarm is the outcome with the objective; Stricter are outcomes with stricter ones, if they are known.
+	// Forewarm is the outcome with the objective. Stricter are the outcomes with stricter objectives, if they are known.
 	Forewarm Outcome
 	Stricter []Outcome
-	// HPA is the outcome of the autoscaler as written; Targets are its outcomes with other targets.
+	// HPA is the outcome of the autoscaler as written. Targets are its outcomes with other targets.
 	HPA     Outcome
 	Targets []Outcome
 	// Draws are the costs and bad hours under other draws of the start times, if starts vary.
@@ -87,13 +87,13 @@ type Pair struct {
 	Forewarm, HPA Outcome
 	// Stricter: Forewarm has a stricter objective than its own. Retargeted: the HPA has a different target than its own.
 	Stricter, Retargeted bool
-	// Equal: they are equally reliable, or the one that was not changed is more reliable. If false, no known setting is as reliable.
+	// Equal: both are equally reliable, or the unchanged one is more reliable. If false, no known setting is as reliable.
 	Equal bool
 }
 
-// Pair selects the outcomes whose costs are compared. If Forewarm is as reliable as the HPA as written, and that HPA meets the
-// objective, Pair compares these two. Otherwise the less reliable one gets its cheapest setting that is as reliable as the other. If no
-// setting is, the HPA gets its cheapest target that meets the objective, or else its most reliable target.
+// Pair selects the outcomes whose costs are compared. If Forewarm is as reliable as the HPA as written, and that HPA meets the objective,
+// Pair compares these two. Otherwise, the less reliable one gets its cheapest setting that is as reliable as the other one. If there is no
+// such setting, the HPA gets its cheapest target that meets the objective, or else its most reliable target.
 func (c *Comparison) Pair() Pair {
 	forewarm, hpa := &c.Forewarm, &c.HPA
 	out := Pair{Forewarm: *forewarm, HPA: *hpa, Equal: c.Priced || c.asReliable(forewarm, hpa)}
@@ -119,7 +119,7 @@ func (c *Comparison) misses(of *Outcome) bool { return !c.Priced && of.Share > c
 // asReliable reports whether an outcome is as reliable as another.
 func (c *Comparison) asReliable(of, as *Outcome) bool { return of.Share <= as.Share+slack*c.Objective }
 
-// cheapest is the cheapest outcome that is as reliable as another; nil if there is none.
+// cheapest returns the cheapest outcome that is as reliable as another; nil if there is none.
 func (c *Comparison) cheapest(all []Outcome, as *Outcome) *Outcome {
 	var best *Outcome
 	for i := range all {
@@ -130,7 +130,8 @@ func (c *Comparison) cheapest(all []Outcome, as *Outcome) *Outcome {
 	return best
 }
 
-// lowestShare is the outcome of the HPA with the smallest share, as written or with another target; the cheapest one of equals.
+// lowestShare returns the outcome of the HPA with the smallest share, as written or with another target. If several are equal, it returns
+// the cheapest one.
 func (c *Comparison) lowestShare() *Outcome {
 	best := &c.HPA
 	for i := range c.Targets {
@@ -147,15 +148,15 @@ type Verdict struct {
 	Pair
 
 	Word Word
-	// Saved is the share of the HPA's cost that Forewarm saves at equal reliability; negative if Forewarm costs more. Its 90 %
-	// interval goes from Low to High. The interval comes from leaving out each day in turn and, if start times vary, from other draws
-	// of the start times. Saved is NaN without a cost; the interval is unbounded for fewer than three days.
+	// Saved is the share of the HPA's cost that Forewarm saves at equal reliability; negative if Forewarm costs more. Its 90 % interval
+	// goes from Low to High. To compute it, each day is left out in turn and, if start times vary, other draws of the start times are used.
+	// Saved is NaN if there is no cost. The interval is unbounded for fewer than three days.
 	Saved, Low, High float64
 	// Compared is what was compared.
 	Compared Comparison
 }
 
-// Judge compares.
+// Judge compares the outcomes and returns the verdict.
 func (c *Comparison) Judge() Verdict {
 	v := Verdict{Pair: c.Pair(), Compared: *c}
 	v.Saved = saved(v.Forewarm.Total(), v.HPA.Total())
@@ -186,7 +187,7 @@ func (c *Comparison) word(v *Verdict) Word {
 // onlyForewarm reports whether no known target keeps the HPA within the objective, and Forewarm is within it.
 func (c *Comparison) onlyForewarm(p *Pair) bool { return !c.misses(&c.Forewarm) && c.misses(&p.HPA) }
 
-// saved is the share of one cost that another one saves; NaN without a cost.
+// saved returns the share of one cost that another one saves; NaN if there is no cost.
 func saved(cost, of float64) float64 {
 	if !(of > 0) {
 		return math.NaN()

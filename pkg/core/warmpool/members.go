@@ -11,28 +11,28 @@ import (
 )
 
 const (
-	// unlimited is a number of replicas, or of chunks, beyond any cluster.
+	// unlimited is a number of replicas or chunks that is larger than any cluster.
 	unlimited = 1_000_000
-	// maxDemand is the largest demand; a larger one is an error.
+	// maxDemand is the largest valid demand.
 	maxDemand = 1e100
-	// grain is the rounding error of sums of fractions: ten replicas of a tenth of a chunk are one chunk.
+	// grain is the tolerance for rounding errors of sums of fractions: ten replicas of a tenth of a chunk are one chunk.
 	grain = 1e-6
 )
 
-// plannedMember is a member with its numbers bounded.
+// plannedMember is a member with its numbers limited to valid ranges.
 type plannedMember struct {
 	*Member
 	unreliable string
-	// chunks and target as in Member; chunks is 0 where it is invalid.
+	// chunks and target are as in Member, but chunks is 0 if it is invalid.
 	chunks, target float64
 	// have is the number of replicas that have a place or wait for one. minReplicas and maxReplicas limit what the
 	// autoscalers request; minReplicas is at least what the served value requests now.
 	have, minReplicas, maxReplicas float64
-	// pod and node are the distributions over the two windows, of reliable members only.
+	// pod and node are the distributions over the two windows. Only reliable members have them.
 	pod, node windowpeak.Quantiles
 }
 
-// plannedMembers returns the members in order of name, so that their input order changes nothing.
+// plannedMembers returns the members sorted by name, so that their order in the input does not matter.
 func plannedMembers(p Pool, members []Member) []plannedMember {
 	out := make([]plannedMember, len(members))
 	for i := range members {
@@ -76,8 +76,8 @@ func (a *plannedMember) replicas(demand float64) float64 {
 	return min(max(math.Ceil(demand/a.target-grain), a.minReplicas), a.maxReplicas)
 }
 
-// beyond returns the chunks that a demand needs beyond what the member has. A member's surplus is no place for another:
-// its autoscaler releases it in its own time.
+// beyond returns the chunks that a demand needs beyond what the member has. A surplus of a member is not available to other members,
+// because only its own autoscaler releases it.
 func (a *plannedMember) beyond(demand float64) float64 {
 	return a.chunks * max(0, a.replicas(demand)-a.have)
 }
@@ -85,17 +85,16 @@ func (a *plannedMember) beyond(demand float64) float64 {
 // demand is what the members need from the pool, in chunks.
 type demand struct {
 	members []plannedMember
-	// reliable is the number of reliable members. joint is true where their common past was long enough to estimate how
-	// they move together.
+	// reliable is the number of reliable members. joint is true if their common past was long enough to estimate how they move together.
 	reliable int
 	joint    bool
-	// pod and node are what they need within the two windows beyond what they have.
+	// pod and node are what the members need within the two windows, beyond what they have.
 	pod, node quantiles
-	// placed and waiting are the chunks of their replicas that have a place or wait for one.
+	// placed and waiting are the chunks of the members' replicas that have a place or wait for one.
 	placed, waiting float64
 }
 
-// quantiles are those of a sum: high is the one to cover, apart the sum of the members' own quantiles.
+// quantiles are quantiles of the members' sum. high is the quantile to cover, and apart is the sum of the members' own quantiles.
 type quantiles struct {
 	high, median, apart float64
 }
@@ -112,7 +111,7 @@ func demandOf(p Pool, members []Member) demand {
 			continue
 		}
 		if a.target > 0 && a.target <= maxDemand {
-			// Only the served value is known, which the autoscalers request already.
+			// Only the served value is known, which the autoscalers already request.
 			d.pod.add(a.beyond(0))
 			d.node.add(a.beyond(0))
 		}
@@ -132,7 +131,7 @@ func (q *quantiles) add(chunks float64) {
 // chunks rounds up to whole chunks.
 func chunks(x float64) int { return int(min(max(math.Ceil(x-grain), 0), unlimited)) }
 
-// largestReplica returns the whole chunks of the largest replica of any member.
+// largestReplica returns the number of chunks, rounded up, of the largest replica of any member.
 func (d *demand) largestReplica() int {
 	out := 0
 	for i := range d.members {
@@ -141,15 +140,15 @@ func (d *demand) largestReplica() int {
 	return out
 }
 
-// matchTime is how long a chunk that is no longer ready may match one that a member took: a placeholder pod goes some
+// matchTime is the maximum time between the loss of a ready chunk and the placement of a member's pod on it. A placeholder pod ends a few
 // seconds before the pod that preempted it is bound.
 const matchTime = 2 * time.Minute
 
 // thousandths returns a number of chunks in thousandths.
 func thousandths(chunks float64) int64 { return int64(math.Round(1000 * min(chunks, unlimited))) }
 
-// addBorrowed counts what members' pods took from the pool: the chunks that both ceased to be ready and were taken by
-// members within matchTime. A chunk is returned when it is ready again, or no longer held.
+// addBorrowed counts what the members' pods took from the pool: the chunks that ceased to be ready, as far as the members' replicas took as
+// many within matchTime. A chunk is returned when it is ready again, or when it is no longer held.
 func (m *past) addBorrowed(at int64, placed float64, c Capacity) {
 	if m.At == 0 {
 		return
@@ -169,15 +168,15 @@ func (m *past) addBorrowed(at int64, placed float64, c Capacity) {
 	m.Borrowed = min(m.Borrowed, 1000*int64(max(0, c.Held-c.Ready)))
 }
 
-// readiness is whether a pool has what its members may need within the window of a pod.
+// readiness says whether a pool has what its members may need within the window of a pod.
 type readiness int
 
 const (
-	// unable: it will not have it, because a member is unreliable or the budget is spent.
+	// unable: the pool will not have it, because a member is unreliable or the budget is spent.
 	unable readiness = iota
-	// refilling: some of it was taken or is not ready yet, and will be.
+	// refilling: some chunks were taken or are not ready yet, but will be.
 	refilling
-	// prepared: all of it is ready.
+	// prepared: all of these chunks are ready.
 	prepared
 )
 
@@ -185,12 +184,12 @@ const (
 // minutes. A change of cover changes the members' lead time, and with it the served values, so it should be rare.
 func toCover(hold time.Duration) time.Duration { return min(2*hold, 10*time.Minute) }
 
-// toUncover is how long a pool that is not prepared still covers. Where it is unable, that is short: two fifths of a
-// node's lead time, at most two minutes. While it refills, it is twice a node's lead time: a surge takes the pool's
-// capacity, as intended. If the members then used the long lead time again, they would request even more replicas at
-// the moment at which there is no place for them. (Simulated: six members on 12 days of LLM requests, nodes of 8
-// minutes, the 0.95 quantile. With two minutes for both, the pool covered 72 % of the time and 44,665 GPU-hours were
-// used; with this rule 97 % and 41,137.)
+// toUncover is how long a pool that is not prepared still covers its members. If it is unable, this time is short: two fifths of a node's
+// lead time, at most two minutes. While it refills, this time is twice a node's lead time, at most 20 minutes. The reason is that a surge
+// takes the pool's capacity, as intended. If the members then used the long lead time again, they would request even more replicas at the
+// moment when there is no place for them. This was simulated with six members on 12 days of LLM requests, nodes that take 8 minutes and the
+// 0.95 quantile. With two minutes in both cases, the pool covered its members 72 % of the time, and 44,665 GPU-hours were used. With this
+// rule, it covered them 97 % of the time, and 41,137 GPU-hours were used.
 func toUncover(s readiness, hold time.Duration) time.Duration {
 	if s == refilling {
 		return min(2*hold, 20*time.Minute)
@@ -198,8 +197,8 @@ func toUncover(s readiness, hold time.Duration) time.Duration {
 	return min(2*hold/5, 2*time.Minute)
 }
 
-// cover updates and returns whether the members are covered. settled means that the pool wants no more than it has and
-// may hold.
+// cover updates and returns whether the members are covered. settled means that the pool has all chunks that it wants, and that the members
+// do not need more than the pool may hold.
 func (m *past) cover(at int64, hold time.Duration, s readiness, settled bool) bool {
 	covers := m.Covers
 	opposite, after := s == prepared && settled, toCover(hold)

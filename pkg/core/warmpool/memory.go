@@ -6,39 +6,39 @@ import (
 	"time"
 )
 
-// Memory is the state between two plans. The zero Memory has no past: the capacity held at that time is kept for a
-// node's lead time. It is a value: planning does not change it, so that a plan can be repeated.
+// Memory is the state between two plans. The zero Memory has no past. The capacity that is held at the first plan is then kept for a node's
+// lead time. It is a value: planning does not change it, so that a plan can be repeated.
 type Memory struct {
 	past past
 }
 
 type past struct {
 	Past
-	// wants are those within the hold time.
+	// wants are the wants within the hold time.
 	wants wants
 }
 
-// Past is a Memory without its wants. All fields are whole numbers, so that a written Memory is restored exactly: times
-// in Unix milliseconds, capacity in chunks or thousandths of chunks.
+// Past is a Memory without its wants. All fields are whole numbers, so that a written Memory is restored exactly. Times are in Unix
+// milliseconds, and capacity is in chunks or thousandths of chunks.
 type Past struct {
 	// At is the time of the last plan; 0 before the first.
 	At int64
-	// Ready are the chunks that were ready then, Placed the thousandths of chunks on which members' replicas had a
-	// place.
+	// Ready is the number of chunks that were ready at that time. Placed is the number of thousandths of chunks on which members' replicas
+	// had a place.
 	Ready, Placed int64
-	// Claimed are the whole chunks of members' replicas that had a place or waited for one.
+	// Claimed is the number of whole chunks of members' replicas that had a place or waited for one.
 	Claimed int64
 
-	// Idle are the idle chunk-milliseconds of the last plan's day (UTC), Unseen the milliseconds of that day without
-	// plans.
+	// Idle is the number of idle chunk-milliseconds on the day (UTC) of the last plan. Unseen is the number of milliseconds of that day
+	// without plans.
 	Idle, Unseen int64
 
-	// Lost are thousandths of chunks that ceased to be ready, Gained those that members' replicas took, both since
-	// Matching. What is in both was Borrowed.
+	// Lost is the number of thousandths of chunks that ceased to be ready since Matching, and Gained is the number that members' replicas
+	// took since then. What is in both was Borrowed.
 	Lost, Gained, Matching, Borrowed int64
 
-	// Covers is true while the pool covers its members. TurningSince is since when the opposite would be right, 0 while
-	// it is not.
+	// Covers is true while the pool covers its members. TurningSince is the time since when the opposite would be right; 0 if Covers is
+	// right.
 	Covers       bool
 	TurningSince int64
 	// Unreliable is true while a member is unreliable.
@@ -48,8 +48,8 @@ type Past struct {
 const (
 	// latest is the last millisecond of the year 9999.
 	latest = 253_402_300_799_999
-	// maxSum is the largest sum of chunks over time, maxThousandths the largest number of thousandths of chunks. No
-	// arithmetic with them overflows.
+	// maxSum is the largest sum of chunks over time, and maxThousandths is the largest number of thousandths of chunks. Arithmetic with
+	// them does not overflow.
 	maxSum, maxThousandths = 1 << 50, 1000 * unlimited
 )
 
@@ -98,10 +98,10 @@ func instant(now time.Time) int64 { return min(max(now.UnixMilli(), 1), latest) 
 // asTime converts an instant to a time.
 func asTime(at int64) time.Time { return time.UnixMilli(at).UTC() }
 
-// longestGap is the longest time between two plans in which the state is assumed unchanged.
+// longestGap is the longest time between two plans in which the state is assumed to be unchanged.
 const longestGap = 5 * time.Minute
 
-// since returns the time since the last plan; 0 where a clock was set back.
+// since returns the time since the last plan; 0 if a clock was set back.
 func (m *past) since(at int64) time.Duration {
 	return time.Duration(max(0, min(at-m.At, maxSum/int64(time.Millisecond)))) * time.Millisecond
 }

@@ -138,7 +138,7 @@ func (d *demand) unreliableNames() string {
 	return listed(out)
 }
 
-// maxHorizon returns the horizon that all reliable members' forecasts have.
+// maxHorizon returns the longest horizon that the forecasts of all reliable members have.
 func (d *demand) maxHorizon() time.Duration {
 	out := time.Duration(math.MaxInt64)
 	for i := range d.members {
@@ -161,7 +161,7 @@ func listed(of []string) string {
 	}
 }
 
-// number formats a number to the hundredth; a number below 0.1 to the hundredth of that.
+// number formats a number with up to two decimals, or up to four if it is below 0.1.
 func number(x float64) string {
 	parts := 1e2
 	if math.Abs(x) < 0.1 {

@@ -8,11 +8,11 @@ import (
 // Plan returns what the pool should hold at the time now, and the next Memory. It is deterministic, and finite for any
 // input.
 //
-// The rules, with numbers. Two members need 5 chunks beyond what they have within the window of a pod and a node, and 2
-// within that of a pod: 5. At least 1 and at most 4 may be held: 4. While a member is unreliable, at least the fallback
-// of 3 is held: still 4. Three minutes ago 6 were wanted, limited to 4 as well: the 4 are kept for a node's lead time,
-// unless members' replicas take them. Once the budget is spent, at most the fallback is held: 3. A gang of two needs
-// whole gangs: 4.
+// An example shows the rules. Two members need 5 chunks beyond what they have within the window of a pod and a node, and 2 chunks within
+// the window of a pod, so the pool wants 5. Min is 1 and Max is 4, so it wants 4. While a member is unreliable, the pool holds at least the
+// fallback of 3, which is still 4. If fewer chunks are wanted later, the pool keeps the 4 for a node's lead time, unless members' replicas
+// take them. Once the budget is spent, the pool holds at most the fallback, which is 3. If replicas need two chunks each, the pool holds a
+// multiple of two: 4.
 func (m Memory) Plan(now time.Time, p Pool, members []Member, c Capacity) (Plan, Memory) {
 	p, c = p.bounded(), c.bounded()
 	s := planner{pool: p, capacity: c, at: instant(now), demand: demandOf(p, members)}
@@ -42,8 +42,8 @@ type planner struct {
 	idle     float64
 	spent    bool
 
-	// asked are the chunks that the members need, unbounded; wanted and wantedBase are bounded, before the hold. kept
-	// is the want that is held. total and base are the result.
+	// asked is the number of chunks that the members need, without limits. wanted and wantedBase are limited, but do not include the hold.
+	// kept is the want that is held. total and base are the result.
 	asked, wanted, wantedBase int
 	kept                      Want
 	total, base               int
@@ -59,15 +59,15 @@ func (s *planner) bound() {
 		if d.reliable == 0 {
 			s.wanted, s.wantedBase = p.Min, p.Min
 		}
-		// Guaranteed capacity is of the first, reliable type.
+		// The fallback is guaranteed capacity, so it is of the first capacity type, which is reliable.
 		s.wanted, s.wantedBase = max(s.wanted, p.Fallback), max(s.wantedBase, p.Fallback)
 	}
 	s.wanted = min(s.wanted, p.Max)
 	s.wantedBase = min(s.wantedBase, s.wanted)
 }
 
-// hold keeps what was wanted and not taken by members' replicas for as long as getting it again takes. It also keeps
-// what is held when there is no past, or when a member becomes unreliable.
+// hold keeps chunks that were wanted, and that members' replicas did not take, for as long as it takes to get them again. It also keeps the
+// held chunks when there is no past, or when a member becomes unreliable.
 func (s *planner) hold(m *past) {
 	span := breakEven(s.pool.Node)
 	claimed := int64(min(s.demand.placed+s.demand.waiting+grain, unlimited))
@@ -85,7 +85,7 @@ func (s *planner) hold(m *past) {
 	s.base = min(int(s.kept.Base), s.total)
 }
 
-// limit applies the budget and whole gangs.
+// limit applies the budget, and rounds to whole gangs.
 func (s *planner) limit() {
 	p := &s.pool
 	if s.spent {
@@ -103,7 +103,7 @@ func (s *planner) limit() {
 	}
 }
 
-// plan returns the plan without its texts and the memory's part.
+// plan returns the plan without its texts and without the fields that depend on the memory.
 func (s *planner) plan() Plan {
 	out := Plan{
 		Want: s.total, Base: s.base, Tail: s.total - s.base,
@@ -123,10 +123,10 @@ func (s *planner) plan() Plan {
 
 func (s *planner) unreliable() bool { return s.demand.reliable < len(s.demand.members) }
 
-// readiness compares the pool with all that the members may need within the window of a pod: their waiting replicas
-// too, and one more replica of any member, because an empty pool is ready for nothing, however little is wanted of it.
-// (Simulated on 14 days of requests: without that replica a pool of one member covered it four fifths of the time with
-// 1.3 chunks on average, and 1.6 % of the demand was late; with it 1.25 %.)
+// readiness compares the pool with everything that the members may need within the window of a pod. This includes their waiting replicas,
+// and is at least the largest replica of any member, because an empty pool is not ready for anything, however little it wants to hold. This
+// was simulated on 14 days of requests. Without that replica, a pool with one member covered it four fifths of the time with 1.3 chunks on
+// average, and 1.6 % of the demand was late. With it, 1.25 % was late.
 func (s *planner) readiness() readiness {
 	missing := max(chunks(s.demand.pod.high+s.demand.waiting), s.demand.largestReplica())
 	switch {
@@ -138,8 +138,8 @@ func (s *planner) readiness() readiness {
 	return prepared
 }
 
-// gang returns the greatest common divisor of the members' chunks per replica, 1 for fractions: the pool holds
-// multiples of it.
+// gang returns the greatest common divisor of the members' chunks per replica; 1 if one of them is a fraction. The pool holds multiples of
+// it.
 func (d *demand) gang() int {
 	out := 0
 	for i := range d.members {
@@ -181,9 +181,8 @@ func (c Capacity) bounded() Capacity {
 
 const millisecondsOfDay = int64(24 * time.Hour / time.Millisecond)
 
-// addIdle adds the time since the last plan to today's idle time: a ready chunk is idle. After a gap without plans, for
-// example between two leaders, at most longestGap counts, because the pool may have been smaller. Each day (UTC) starts
-// at 0.
+// addIdle adds the time since the last plan to today's idle time. Every ready chunk is idle. After a gap without plans, for example between
+// two leaders, at most longestGap counts, because the pool may have been smaller. Each day (UTC) starts at 0.
 func (m *past) addIdle(at int64) {
 	from := m.At
 	if day := at / millisecondsOfDay; day != m.At/millisecondsOfDay {
@@ -206,20 +205,19 @@ func (m *past) idleHours(gpus float64) float64 {
 // midnight returns the end of an instant's day (UTC).
 func midnight(at int64) time.Time { return asTime((at/millisecondsOfDay + 1) * millisecondsOfDay) }
 
-// minHold is how long a chunk is held at least, so that short changes between two plans release nothing.
+// minHold is the minimum time for which a chunk is held, so that a short change between two plans does not release chunks.
 const minHold = 30 * time.Second
 
-// breakEven is how long a chunk that is no longer wanted is kept: as long as getting it again would take. At that
-// moment its idle time equals the time for which its successor would be paid before it is of use. So the pool pays at
-// most twice the cost of a policy that knows the future: the ski-rental rule (Karlin, Manasse, Rudolph and Sleator
-// 1988), and no deterministic rule is better.
+// breakEven returns how long a chunk that is no longer wanted is kept: as long as it would take to get it again. After that time, the cost
+// of the idle chunk equals the cost of its successor before the successor can be used. So the pool costs at most twice as much as a policy
+// that knows the future. This is the ski-rental rule (Karlin, Manasse, Rudolph and Sleator 1988). No deterministic rule is better.
 //
-// Worked: nodes take 5 minutes. A want that falls from 6 to 4 and returns to 6 after 4 minutes costs 2 chunks 4 idle
-// minutes. Releasing them would have cost 5 minutes each, and the load its wait. If it stays at 4, they are released
-// after 5 minutes.
+// Example: nodes take 5 minutes to start. If the want falls from 6 to 4 and returns to 6 after 4 minutes, 2 chunks are idle for 4 minutes.
+// If the pool had released them, it would have paid 5 minutes for each of the 2 new chunks, and the load would have waited. If the want
+// stays at 4, the 2 chunks are released after 5 minutes.
 func breakEven(node time.Duration) time.Duration { return max(node, minHold) }
 
-// Want is what was wanted at a time (in Unix milliseconds), in chunks: the total, and that of the first capacity type.
+// Want is what was wanted at a time (in Unix milliseconds), in chunks: in total, and of the first capacity type.
 type Want struct {
 	At, Total, Base int64
 }
@@ -227,13 +225,14 @@ type Want struct {
 // holdSlots is the number of parts of a hold time.
 const holdSlots = 32
 
-// wants are those within the hold time, oldest first, one for each part of it: bounded, however often plans are made.
+// wants are the wants within the hold time, oldest first. There is at most one for each part of the hold time, so their number is limited,
+// however often Plan is called.
 type wants struct {
 	n   int
 	all [holdSlots + 1]Want
 }
 
-// add adds the current want and drops those older than the hold time.
+// add adds the current want and drops wants that are older than the hold time.
 func (w *wants) add(now Want, hold time.Duration) {
 	span := max(hold.Milliseconds(), 1)
 	kept := 0
@@ -251,7 +250,7 @@ func (w *wants) add(now Want, hold time.Duration) {
 	case last >= 0 && w.all[last].At/part == now.At/part:
 		w.all[last] = w.all[last].higher(now)
 	case w.n == len(w.all):
-		// The hold time was shorter before, and its parts finer.
+		// The hold time was shorter before, so its parts were shorter, too.
 		w.all[1] = w.all[1].higher(w.all[0])
 		copy(w.all[:], w.all[1:])
 		w.all[last] = now
@@ -261,8 +260,8 @@ func (w *wants) add(now Want, hold time.Duration) {
 	}
 }
 
-// lower reduces all wants by what members' replicas have claimed since the last plan: keeping that would be buying it
-// again.
+// lower reduces all wants by the chunks that members' replicas have claimed since the last plan. If the pool kept these wants, it would buy
+// the same chunks again.
 func (w *wants) lower(chunks int64) {
 	for i := range w.all[:w.n] {
 		w.all[i].Total = max(0, w.all[i].Total-chunks)

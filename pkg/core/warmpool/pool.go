@@ -62,7 +62,8 @@ type Outlook struct {
 
 // Capacity is the capacity of a pool at a moment, in chunks.
 type Capacity struct {
-	// Held were requested from the actuator; Ready of them are ready: each has its place on a node.
+	// Held is the number of chunks that were requested from the actuator. Ready is the number of them that are ready, so that each has its
+	// place on a node.
 	Held, Ready int
 }
 
@@ -129,7 +130,7 @@ func distributionWithin(windows []windowpeak.Window, horizon time.Duration) wind
 	return monotone(out)
 }
 
-// monotone returns the quantiles made non-negative and non-crossing.
+// monotone returns the quantiles, raised where necessary so that none is negative or below the quantile before it.
 func monotone(q windowpeak.Quantiles) windowpeak.Quantiles {
 	least := 0.0
 	for i, v := range q {
@@ -139,7 +140,7 @@ func monotone(q windowpeak.Quantiles) windowpeak.Quantiles {
 	return q
 }
 
-// usable reports whether there are windows, ascending in horizon and finite.
+// usable reports whether there are windows, and whether they ascend in horizon and all quantiles are finite.
 func usable(windows []windowpeak.Window) bool {
 	before := time.Duration(0)
 	for _, w := range windows {
@@ -162,7 +163,7 @@ func OutlookOf(e *snapshot.ForecastSnapshot, now time.Time) Outlook {
 		return Outlook{Unreliable: "is not loaded yet"}
 	}
 	out := Outlook{Served: e.Decision.Value, Observed: e.Observed, Recent: e.Recent}
-	// The selected candidate may forecast the lead window alone; a pool looks further ahead.
+	// The selected candidate may forecast only the lead window, but a pool looks further ahead.
 	skill := e.Skill
 	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool {
 		return strings.EqualFold(c.Name, e.PathModel)
@@ -174,11 +175,11 @@ func OutlookOf(e *snapshot.ForecastSnapshot, now time.Time) Outlook {
 	return out
 }
 
-// minSkill is the lowest skill, compared with the last value, of a reliable member. The skill of a selected baseline may be a
-// little below 0 before another replaces it.
+// minSkill is the lowest skill of a reliable member, compared with the last value. The skill of a selected baseline may be slightly below 0
+// until another candidate replaces it.
 const minSkill = -0.05
 
-// unreliableReason returns why an entry is unreliable, in words that continue the name of a Forecast: "is stale"; empty where it is not.
+// unreliableReason returns why an entry is unreliable, in words that continue the name of a Forecast: "is stale"; empty if it is reliable.
 func unreliableReason(e *snapshot.ForecastSnapshot, now time.Time, skill float64, distributed bool) string {
 	switch state := e.StateAt(now); {
 	case state == snapshot.Stale:

@@ -19,24 +19,24 @@ type BlockModelConfig struct {
 	Model forecast.Model
 	// Step of the demand.
 	Step time.Duration
-	// Block is the model's step: a whole number of the demand's.
+	// Block is the model's step. It is a whole number of steps of the demand.
 	Block time.Duration
-	// Window ahead whose highest point is the forecast, at least a block.
+	// Window is the time ahead whose highest point is the forecast. It is at least a block long.
 	Window time.Duration
 	// History is the longest history that a fit uses.
 	History time.Duration
 	// Refit is how often the model is fitted; 0 means each time the history has grown fourfold (see growth).
 	Refit time.Duration
-	// SkipQuiet postpones a fit, by up to three days, while its history is much quieter than what came before it: a fit to a weekend
-	// does not know how fast the demand rises on a Monday.
+	// SkipQuiet postpones a fit, by up to three days, while its history is much quieter than the demand before that. The reason is that a
+	// fit to a weekend does not know how fast the demand rises on a Monday.
 	SkipQuiet bool
 	// MatureAfter is the history after which the regression reads the model, and an ARIMA keeps its order; 0 means three days.
 	MatureAfter time.Duration
 }
 
-// A model is refitted each time its history has grown fourfold: for a season of a day after 68 minutes, 4.5 and 18 hours, 3 and
-// 12 days. Between fits its state is updated with every block; refits every six hours did not reduce the loss on recorded
-// demand.
+// A model is refitted each time its history has grown fourfold. With a season of a day, this is after 68 minutes, 4.5 hours, 18 hours, 3
+// days and 12 days. Between fits, every block updates the model's state. On recorded demand, refits every six hours did not reduce the
+// loss.
 const (
 	growth        = 4
 	youngFits     = growth * growth * growth
@@ -64,30 +64,31 @@ func (c BlockModelConfig) validate() error {
 // Points are means, so the highest point is lower than the mean maximum. The scores correct for this bias.
 type BlockModel struct {
 	config BlockModelConfig
-	// blocks are the newest means, as far back as the next fit uses them; next is the count at which it is due, seen the count.
+	// blocks are the newest means, as far back as the next fit uses them. seen is the number of blocks so far, and next is the number at
+	// which the next fit is due.
 	blocks []float64
 	next   int
 	seen   int
-	// sum and known samples of the current block, which is within steps old.
+	// sum and known are the sum and the number of the known samples of the current block, and within is the number of its steps so far.
 	sum    float64
 	known  int
 	within int
-	// total of the known blocks, and how many they are.
+	// total is the sum of the known blocks, and knownBlocks is their number.
 	total       float64
 	knownBlocks int
-	// due is the count at which a postponed fit was due; 0 where none is postponed.
+	// due is the number of blocks at which a postponed fit was due; 0 if no fit is postponed.
 	due int
-	// fitted is nil before the first fit; failed is why the newest one did.
+	// fitted is nil before the first fit. failed is the error of the newest fit.
 	fitted forecast.Fitted
 	failed error
-	// early: the first fit is tried after every block.
+	// early is true if the first fit is attempted after every block.
 	early bool
-	// first is the latest first fit, in blocks.
+	// first is the number of blocks after which the first fit is attempted at the latest; 0 for no such limit.
 	first int
-	// points are the forecasts from the current block on, and highest the largest up to each.
+	// points are the forecasts from the current block on, and highest are their running maxima.
 	points, highest []float64
 	scratch         []float64
-	// room is that of a history which was too short for a first fit.
+	// room is the buffer for the history. A later attempt reuses it if the history was too short for a first fit.
 	room []float64
 }
 
@@ -104,7 +105,7 @@ func NewBlockModel(c BlockModelConfig) (*BlockModel, error) {
 	return m, nil
 }
 
-// blocksIn is how many blocks a window touches at most.
+// blocksIn returns the maximum number of blocks that a window can overlap.
 func (c BlockModelConfig) blocksIn(window time.Duration) int {
 	return int((window+c.Block-1)/c.Block) + 1
 }
@@ -122,8 +123,8 @@ func (m *BlockModel) Push(demand float64) float64 {
 	return m.median()
 }
 
-// median is the highest point of the blocks that the window touches: a window of 6 minutes at the third minute of a block
-// of 5 ends in the next one. NaN before the first fit.
+// median returns the highest point of the blocks that the window overlaps; NaN before the first fit. For example, a window of 6 minutes
+// that starts at the third minute of a 5-minute block ends in the next block.
 func (m *BlockModel) median() float64 {
 	if m.fitted == nil {
 		return math.NaN()
@@ -131,12 +132,12 @@ func (m *BlockModel) median() float64 {
 	return m.highest[m.block(m.config.Window)]
 }
 
-// block is the index of the block in which a window ends, 0 for the current one.
+// block returns the index of the block in which a window ends; 0 is the current block.
 func (m *BlockModel) block(window time.Duration) int {
 	return int((time.Duration(m.within)*m.config.Step + window - 1) / m.config.Block)
 }
 
-// maximaTo writes the highest point of each window, in steps and ascending, to dst: NaN before the first fit.
+// maximaTo writes the highest point of each window to dst; NaN before the first fit. The windows are in steps and ascend.
 func (m *BlockModel) maximaTo(dst []float64, windows []int) {
 	if m.fitted == nil {
 		fillNaN(dst[:len(windows)])
@@ -152,14 +153,14 @@ func (m *BlockModel) maximaTo(dst []float64, windows []int) {
 	}
 }
 
-// pointsTo forecasts into scratch the blocks that a window of so many steps touches.
+// pointsTo writes the forecasts of the blocks that a window overlaps to scratch. The window is in steps.
 func (m *BlockModel) pointsTo(steps int) {
 	n := m.config.blocksIn(time.Duration(steps) * m.config.Step)
 	m.scratch = slices.Grow(m.scratch[:0], n)[:n]
 	m.fitted.PointsTo(m.scratch)
 }
 
-// path is the forecast of the next steps, each that of its block; empty before the first fit.
+// path returns the forecast of the next steps. Each step has the forecast of its block. It is empty before the first fit.
 func (m *BlockModel) path(steps int) forecast.Forecast {
 	if m.fitted == nil {
 		return forecast.Forecast{}
@@ -173,7 +174,7 @@ func (m *BlockModel) path(steps int) forecast.Forecast {
 	return out
 }
 
-// title for display; an automatic model has its structure in it once fitted.
+// title is the name for display. Once an automatic model is fitted, its title contains the structure that the fit selected.
 func (m *BlockModel) title() string {
 	if named, ok := m.fitted.(interface{ Name() string }); ok {
 		return named.Name()
@@ -181,7 +182,7 @@ func (m *BlockModel) title() string {
 	return m.config.Model.Name()
 }
 
-// err is why there is no forecast; nil if there is one.
+// err returns why there is no forecast; nil if there is one.
 func (m *BlockModel) err() error {
 	if m.fitted != nil {
 		return nil
@@ -219,7 +220,7 @@ func (m *BlockModel) endBlock() {
 	}
 }
 
-// keep keeps a block that the next fit will use.
+// keep stores the mean of a block if the next fit will use it.
 func (m *BlockModel) keep(mean float64) {
 	most := m.history()
 	if m.seen < m.next-most {
@@ -231,10 +232,10 @@ func (m *BlockModel) keep(mean float64) {
 	m.blocks = append(m.blocks, mean)
 }
 
-// history is the longest history of a fit, in blocks.
+// history returns the longest history of a fit, in blocks.
 func (m *BlockModel) history() int { return int(m.config.History / m.config.Block) }
 
-// nextFit is the number of blocks after which the model is to be fitted next.
+// nextFit returns the number of blocks after which the next fit is due.
 func (m *BlockModel) nextFit() int {
 	if m.config.Refit > 0 {
 		every := int(m.config.Refit / m.config.Block)
@@ -253,25 +254,25 @@ func (m *BlockModel) nextFit() int {
 	return at
 }
 
-// mature reports whether the history is longer than MatureAfter.
+// mature reports whether the history is at least MatureAfter long.
 func (m *BlockModel) mature() bool { return m.seen >= m.matureBlocks() }
 
-// matureBlocks is MatureAfter in blocks.
+// matureBlocks returns MatureAfter in blocks.
 func (m *BlockModel) matureBlocks() int {
 	return int(cmp.Or(m.config.MatureAfter, matureSeasons*Day) / m.config.Block)
 }
 
-// fit fits the model to the newest history. A failed fit (too little history, no optimum) keeps the previous one.
+// fit fits the model to the newest history. If a fit fails, because there is too little history or no optimum, the previous fit stays.
 func (m *BlockModel) fit() {
 	model := m.config.Model
 	if found, ok := m.fitted.(*arima.Fitted); ok && m.seen > m.matureBlocks() {
-		model = found.Order().Model() // The search is most of the cost, and finds the same order again.
+		model = found.Order().Model() // The search is most of the cost and would find the same order again.
 	}
 	fitted, err := model.Fit(m.newest())
 	if m.failed = err; err == nil {
 		m.fitted = fitted
 	}
-	if err == nil || !m.early { // A model may keep the history, and the next attempt is far.
+	if err == nil || !m.early { // The model may keep the history, or the next attempt is far away.
 		m.room = nil
 	}
 	if m.next = m.nextFit(); m.next-m.history() > m.seen {
@@ -279,7 +280,7 @@ func (m *BlockModel) fit() {
 	}
 }
 
-// postpone reports whether a fit that is due waits for another hour.
+// postpone reports whether a fit that is due is postponed by another hour.
 func (m *BlockModel) postpone() bool {
 	if !m.config.SkipQuiet || m.fitted == nil {
 		return false
@@ -297,13 +298,13 @@ func (m *BlockModel) postpone() bool {
 }
 
 const (
-	// maxPostponed is how many hours a fit is postponed at most.
+	// maxPostponed is the maximum number of hours by which a fit is postponed.
 	maxPostponed = 72
-	// quietShare is the mean demand of a quiet history, as a share of the mean of all blocks.
+	// quietShare is the mean demand below which a history is quiet, as a share of the mean of all blocks.
 	quietShare = 0.5
 )
 
-// quiet reports whether the history of the fit that is due is much quieter than all blocks were in the mean.
+// quiet reports whether the mean demand of the history that the due fit would use is much lower than the mean of all blocks.
 func (m *BlockModel) quiet() bool {
 	sum, n := 0.0, 0
 	for _, v := range m.newest().Values {
@@ -315,14 +316,16 @@ func (m *BlockModel) quiet() bool {
 	return n > 0 && sum/float64(n) < quietShare*m.total/float64(m.knownBlocks)
 }
 
-// newest is the history, oldest first. Its start is arbitrary: time is the number of blocks.
+// newest returns the history for the next fit, the oldest block first. Its start time is arbitrary, because only the number of blocks
+// matters.
 func (m *BlockModel) newest() forecast.Series {
 	from := max(0, len(m.blocks)-m.history())
 	m.room = append(m.room[:0], m.blocks[from:]...)
 	return forecast.Series{Start: time.Unix(0, 0).UTC(), Step: m.config.Block, Values: m.room}
 }
 
-// coarseMax is the maximum of a long window, in blocks: it drops a block at a time, and needs a fraction of the memory.
+// coarseMax is the maximum over a long window. It keeps and drops blocks instead of single values, so that it needs a fraction of the
+// memory.
 type coarseMax struct {
 	blocks *series.TrailingMax
 	every  int
@@ -331,10 +334,10 @@ type coarseMax struct {
 	top    float64
 }
 
-// coarseBlocks is the number of blocks of a long window.
+// coarseBlocks is the number of blocks in a long window.
 const coarseBlocks = 288
 
-// newCoarseMax returns the maximum of so many values, 1 or more.
+// newCoarseMax returns an empty coarseMax over a window of that many values, 1 or more.
 func newCoarseMax(window int) *coarseMax {
 	every := max(1, window/coarseBlocks)
 	return &coarseMax{
@@ -345,7 +348,7 @@ func newCoarseMax(window int) *coarseMax {
 	}
 }
 
-// push takes the next value, NaN where it is missing, and returns value.
+// push adds the next value, NaN if it is missing, and returns the maximum.
 func (c *coarseMax) push(v float64) float64 {
 	c.block = series.MaxKnown(c.block, v)
 	c.seen++
@@ -357,5 +360,5 @@ func (c *coarseMax) push(v float64) float64 {
 	return c.top
 }
 
-// value is the maximum of the window; NaN where nothing in it is known.
+// value returns the maximum over the window; NaN if no value in it is known.
 func (c *coarseMax) value() float64 { return c.top }

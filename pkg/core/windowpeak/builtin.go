@@ -11,12 +11,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// priors are fitted to recorded demand: one file for each window that was studied, written by Prior.Write (`make prior`).
+// priors are fitted to recorded demand. Each file has the prior of one studied window. Prior.Write writes the files (`make prior`).
 //
 //go:embed priors/*.json
 var priors embed.FS
 
-// BuiltinPrior is the built-in prior whose window is nearest, as a ratio.
+// BuiltinPrior returns the built-in prior for the nearest window, measured by the ratio of the two windows.
 func BuiltinPrior(window time.Duration) (Prior, error) {
 	studied, err := ReadPriors[priorFile](priors)
 	if err != nil {
@@ -32,7 +32,7 @@ func BuiltinPrior(window time.Duration) (Prior, error) {
 	return best.prior(), nil
 }
 
-// priorFile is the content of a file.
+// priorFile is the content of a built-in prior's file.
 type priorFile struct {
 	// Window in seconds.
 	Window  float64       `json:"window"`
@@ -41,7 +41,7 @@ type priorFile struct {
 	Upper   priorGaussian `json:"upper"`
 }
 
-// priorGaussian is a Gaussian; of its precision the lower triangle is kept, line by line.
+// priorGaussian is a Gaussian. Precision has only the lower triangle of the precision matrix, row by row.
 type priorGaussian struct {
 	Mean      []float64 `json:"mean"`
 	Precision []float64 `json:"precision"`

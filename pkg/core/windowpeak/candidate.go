@@ -14,17 +14,18 @@ import (
 type Peak struct {
 	// Median, 0 or more.
 	Median float64
-	// Spread is the unit of deviations from the median, more than 0 if there is demand: of the regression the distance to its
-	// 95 % quantile, of other candidates twice the mean of the last hours' errors, where a forecast that was too high counts as
-	// none: of symmetric errors that is the mean absolute one.
+	// Spread is the unit of deviations from the median, more than 0 if there is demand. For the regression, it is the distance to its 95 %
+	// quantile. For other candidates, it is twice the mean error in the last hours. Forecasts that were too high count as errors of 0, so
+	// for symmetric errors, this is the mean absolute error.
 	Spread float64
 
-	// level is the mean demand.
+	// level is the mean demand of about the last day.
 	level float64
 }
 
-// unit of scores: the geometric mean of the spread and the level. The spread alone reacts to one burst with hours of far too
-// high quantiles (on recorded demand its mean pinball loss is 4 % higher); the level alone does not react.
+// unit returns the unit of scores: the geometric mean of the spread and the level. With the spread alone, one burst causes hours of
+// quantiles that are far too high, and on recorded demand the mean pinball loss is 4 % higher. The level alone does not react to changes of
+// the errors.
 func (p Peak) unit() float64 { return math.Sqrt(p.Spread * p.level) }
 
 // Candidate is one way to forecast the window peak, with its current forecast and its scores.
@@ -36,25 +37,25 @@ type Candidate struct {
 
 	predictor predictor
 	peak      Peak
-	// hasForecast is false while the demand now stands in for a forecast.
+	// hasForecast is false while the present demand is used instead of a forecast.
 	hasForecast bool
-	// issued are the medians of open lead windows, and miss is twice what they were too low by in the mean.
+	// issued are the medians of open lead windows. miss is twice the mean amount by which such medians were too low.
 	issued series.Ring[float64]
 	miss   series.TrailingMean
-	// predicted are the predictor's medians of open lead windows, and level is the highest ratio of an actual peak to its median in the
-	// last lead window, at most 1.
+	// predicted are the predictor's medians of open lead windows. level is the highest ratio of an actual peak to its median in the last
+	// lead window, at most 1.
 	predicted series.Ring[float64]
 	ratios    *series.TrailingMax
 	level     float64
 	scores    scores
 }
 
-// predictor makes a candidate's forecasts. One that reads samples has push, called before the features are updated, or follow,
-// called after; one that can fail has err; one that forecasts step by step has path.
+// predictor makes a candidate's forecasts. A predictor that reads samples has a method push, which is called before the features are
+// updated, or follow, which is called after that. A predictor that can fail has err, and a predictor that forecasts step by step has path.
 type predictor interface {
-	// median of the window peak, NaN if there is none.
+	// median returns the median of the window peak; NaN if there is no forecast.
 	median() float64
-	// maximaTo writes the highest forecast of each window, in steps and ascending, to dst: NaN if there is none.
+	// maximaTo writes the highest forecast of each window to dst; NaN if there is none. The windows are in steps and ascend.
 	maximaTo(dst []float64, windows []int)
 	title() string
 }
@@ -86,7 +87,7 @@ func (c *Candidate) Err() error {
 // Peak is the forecast for the lead window ahead; ok is false if there is no forecast and the result is the present demand.
 func (c *Candidate) Peak() (p Peak, ok bool) { return c.peak, c.hasForecast }
 
-// step records the error of the lead window that has ended, and forecasts the next.
+// step records the error of the lead window that ends now, and forecasts the next one.
 func (c *Candidate) step(f *features) {
 	c.learn(f)
 	median := c.predictor.median()
@@ -100,14 +101,15 @@ func (c *Candidate) step(f *features) {
 	c.peak = Peak{Median: math.Max(median, 0), Spread: c.spread(f), level: f.level.Value()}
 }
 
-// levelled is a median of the predictor at the level that the demand has fallen to, and no less than the demand now.
+// levelled scales a median of the predictor to the level that the demand has fallen to. The result is at least the present demand, unless
+// the median itself is lower.
 func (c *Candidate) levelled(median float64, f *features) float64 {
 	return math.Max(median*c.level, math.Min(median, f.known()))
 }
 
-// learn records by how much the forecast of the lead window that has ended was too low, and the level: after a fall that the predictor
-// does not see, every forecast is too high, and the least wrong one tells by how much at least. A lower bound is no evidence
-// against a forecast above it.
+// learn records by how much the forecast of the lead window that ends now was too low, and updates the level. After a fall that the
+// predictor does not see, every forecast is too high, and the forecast with the smallest error shows by how much at least. A lower bound of
+// the demand is not evidence against a higher forecast.
 func (c *Candidate) learn(f *features) {
 	ratio := math.NaN()
 	if actual := f.actualPeak; !math.IsNaN(actual) && c.issued.Has(f.window-1) {
@@ -125,7 +127,8 @@ func (c *Candidate) learn(f *features) {
 	}
 }
 
-// spread is that of the regression, or else the mean error, in proportion to a demand that has fallen since.
+// spread returns the spread of the regression. For other candidates, it is the mean error, reduced in proportion if the demand has fallen
+// since then.
 func (c *Candidate) spread(f *features) float64 {
 	if r, ok := c.predictor.(*regressionPredictor); ok {
 		return r.peak.Spread
@@ -155,7 +158,7 @@ func (c *Candidate) Quantile(window int, p float64, bound demand.Bound) float64 
 	return boundedQuantile(at, of, c.scores.quantile(at, p), bound)
 }
 
-// peaks are the forecasts for all windows; the median is NaN for a window without a forecast.
+// peaks returns the forecasts for all windows. The median is NaN for a window without a forecast.
 func (c *Candidate) peaks() []Peak {
 	medians := make([]float64, len(c.scores.windows))
 	c.maximaTo(medians)
@@ -167,7 +170,7 @@ func (c *Candidate) peaks() []Peak {
 	return out
 }
 
-// maximaTo writes the highest forecast of each window to dst: NaN if there is none.
+// maximaTo writes the highest forecast of each window to dst; NaN if there is none.
 func (c *Candidate) maximaTo(dst []float64) {
 	c.predictor.maximaTo(dst, c.scores.windows)
 	for i := range dst {
@@ -213,9 +216,9 @@ func (c *Candidate) Loss() float64 { return c.scores.loss.Value() }
 // Coverage is the share of actual peaks up to the quantile at the served level, with a half-life of a season. NaN until known.
 func (c *Candidate) Coverage() float64 { return c.scores.coverage.Value() }
 
-// Path is the forecast step by step: the points, and the quantiles at each level. The quantiles of the first step are
-// calibrated; from there they widen as the model's standard errors do. (The standard errors themselves are not used: one outage
-// in the history inflates them for good.) Empty if the candidate does not forecast steps, and until it is calibrated.
+// Path is the forecast step by step: the points, and the quantiles at each level. The quantiles of the first step are calibrated. After
+// that, they widen like the model's standard errors. The standard errors themselves are not used, because one outage in the history
+// inflates them permanently. The path is empty if the candidate does not forecast steps, and until it is calibrated.
 func (c *Candidate) Path(steps int, levels []float64) (points []float64, quantiles [][]float64) {
 	forecasts := c.Forecast(steps)
 	if len(forecasts.Point) == 0 || !c.scores.calibrated(0) {

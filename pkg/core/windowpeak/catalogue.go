@@ -36,10 +36,10 @@ func CandidateNames() []string {
 	return slices.Concat([]string{Regression}, baselines(), FittedModels())
 }
 
-// FittedModels are the names of the candidates that are fitted to the demand. Only those that are configured are included.
+// FittedModels are the names of the candidates that are fitted to the demand. Only the configured ones are included.
 func FittedModels() []string { return []string{SES, Holt, HoltWinters, ARIMA, Auto} }
 
-// baselines are the names of the candidates that need no model. They are always included.
+// baselines returns the names of the candidates that need no model. They are always included.
 func baselines() []string { return []string{LastValue, RunningMax, LastSeason, LastWeek} }
 
 // CanonicalName is the name of a candidate for any spelling (HoltWinters, holt_winters, holt-winters); ok is false if there is
@@ -54,7 +54,7 @@ func CanonicalName(name string) (canonical string, ok bool) {
 	return "", false
 }
 
-// plainName is a name without the characters in which spellings differ. It is called for every change of an HPA.
+// plainName returns a name in lower case, without hyphens, underscores and spaces. It is called for every change of an HPA.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_ ", r) {
@@ -65,15 +65,16 @@ func plainName(name string) string {
 }
 
 const (
-	// shortMemory is the history that a model without a season is fitted to: it has few parameters.
+	// shortMemory is the history to which models without a season are fitted. A day is enough, because they have few parameters.
 	shortMemory = Day
-	// seasonsOfHistory is the same for a model with a season.
+	// seasonsOfHistory is the number of seasons to which models with a season are fitted.
 	seasonsOfHistory = 14
-	// slotsOfSeason: of a season of a day, Holt-Winters has blocks of 1 min, the ensemble, which costs more, blocks of 5 min.
+	// slotsOfSeason and coarseSlots are the numbers of blocks in a season. With a season of a day, Holt-Winters has blocks of 1 min. The
+	// ensemble, which is more expensive, has blocks of 5 min.
 	slotsOfSeason, coarseSlots = 1440, 288
 )
 
-// newPredictor makes the predictor of a candidate; nil if the configuration has no season for it.
+// newPredictor returns the predictor of a candidate; nil if the candidate needs a season that the configuration does not have.
 //
 //nolint:ireturn // One of several.
 func (c Config) newPredictor(name string, l *pooledRegression, longest int) (predictor, error) {
@@ -118,7 +119,7 @@ func (c Config) newPredictor(name string, l *pooledRegression, longest int) (pre
 	return nil, fmt.Errorf("window peak: unknown candidate %q, valid names are %v", name, CandidateNames())
 }
 
-// newRepetition makes the predictor of the last season or the last week; nil if the configuration has none.
+// newRepetition returns the predictor of the last season or of the last week; nil if the configuration has no such season.
 //
 //nolint:ireturn // One of two.
 func (c Config) newRepetition(name string, f *features) (predictor, error) {
@@ -138,7 +139,8 @@ func (c Config) newRepetition(name string, f *features) (predictor, error) {
 	return &lastSeasonPredictor{blockPredictor: blockPredictor{BlockModel: of, seasonal: true}, features: f}, nil
 }
 
-// ensemble forecasts points: its quantiles are calibrated as those of all candidates.
+// ensemble returns the configuration of the ensemble. Only its points are used, because quantiles are calibrated as for all other
+// candidates.
 func (c Config) ensemble(slot time.Duration, longest int) ensemble.Auto {
 	window := int((c.Window + slot - 1) / slot)
 	out := ensemble.Auto{Horizon: max(12, window, int(time.Duration(longest)*c.Step/slot)+2)}
@@ -162,7 +164,7 @@ func (c Config) newBlockModel(of forecast.Model, block, history time.Duration) (
 	})
 }
 
-// roundToSteps is the whole number of steps nearest to a duration, at least one.
+// roundToSteps rounds a duration to the nearest whole number of steps, at least one.
 func roundToSteps(wanted, step time.Duration) time.Duration { return max(wanted.Round(step), step) }
 
 // heldPredictor forecasts the highest demand of the recent past.
@@ -192,14 +194,14 @@ func (h *heldPredictor) path(steps int) forecast.Forecast {
 	return out
 }
 
-// blockPredictor forecasts by a model on the means of blocks.
+// blockPredictor forecasts with a model of the means of blocks.
 type blockPredictor struct {
 	*BlockModel
-	// seasonal: it expects tomorrow what comes today.
+	// seasonal is true if the model expects today's demand again tomorrow.
 	seasonal bool
 }
 
-// push records the demand of a step. A lower bound counts only above the model's forecast.
+// push records the demand of a step. A lower bound is used only if it is above the model's forecast.
 func (m *blockPredictor) push(s *demand.Sample) {
 	known := s.Value
 	if m.seasonal {
@@ -211,7 +213,7 @@ func (m *blockPredictor) push(s *demand.Sample) {
 	m.Push(known)
 }
 
-// lastSeasonPredictor forecasts the last season: over the lead window its actual peak.
+// lastSeasonPredictor repeats the last season. For the lead window, it forecasts the actual peak a season ago.
 type lastSeasonPredictor struct {
 	blockPredictor
 	features *features
@@ -244,11 +246,11 @@ func (w *lastWeekPredictor) maximaTo(dst []float64, windows []int) {
 
 func (*lastWeekPredictor) title() string { return "Last week" }
 
-// regressionPredictor is the pooled quantile regression. It forecasts the lead window only.
+// regressionPredictor forecasts with the pooled quantile regression. It forecasts only the lead window.
 type regressionPredictor struct {
 	*pooledRegression
 	peak Peak
-	// least is the least spread, as a share of the median.
+	// least is the smallest spread, as a share of the median.
 	least float64
 }
 
@@ -265,7 +267,7 @@ func (r *regressionPredictor) maximaTo(dst []float64, windows []int) {
 	forLeadWindow(dst, windows, r.features.window, r.peak.Median)
 }
 
-// forLeadWindow writes the median of the lead window, and NaN for the others.
+// forLeadWindow writes the median for the lead window to dst, and NaN for the other windows.
 func forLeadWindow(dst []float64, windows []int, lead int, median float64) {
 	for i, w := range windows {
 		dst[i] = math.NaN()

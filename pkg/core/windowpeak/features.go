@@ -23,7 +23,7 @@ type Config struct {
 	Prior Prior
 	// Level is the quantile whose pinball loss is the score of the candidates; 0 means .95.
 	Level float64
-	// Tolerance is the relative rise that an autoscaler ignores: the regression's spread is at least half of it.
+	// Tolerance is the relative rise that an autoscaler ignores. The regression's spread is at least half of this share of the median.
 	Tolerance float64
 	// Windows to calibrate in addition to the lead window, in steps.
 	Windows []int
@@ -40,7 +40,7 @@ const (
 // RegressionColumns are the names of the features that the regression reads.
 func (c Config) RegressionColumns() []string { return newFeatures(c).names() }
 
-// seasons are the Seasons, or the default.
+// seasons returns the Seasons, or the default.
 func (c Config) seasons() []time.Duration {
 	if len(c.Seasons) == 0 {
 		return []time.Duration{Day}
@@ -48,10 +48,10 @@ func (c Config) seasons() []time.Duration {
 	return c.Seasons
 }
 
-// season is the first.
+// season returns the first season.
 func (c Config) season() time.Duration { return c.seasons()[0] }
 
-// regressionInputs are the RegressionInputs, or the default.
+// regressionInputs returns the RegressionInputs, or the default.
 func (c Config) regressionInputs() []string {
 	if c.RegressionInputs == nil {
 		return DefaultRegressionInputs()
@@ -59,42 +59,43 @@ func (c Config) regressionInputs() []string {
 	return c.RegressionInputs
 }
 
-// DefaultRegressionInputs are the candidates that the regression reads by default: with them, one objective for all recorded
-// workloads costs less.
+// DefaultRegressionInputs returns the candidates that the regression reads by default. With them, one objective for all recorded workloads
+// costs less.
 func DefaultRegressionInputs() []string { return []string{ARIMA} }
 
-// steps is d in steps, rounded up, at least one.
+// steps returns d in steps, rounded up, at least one.
 func (c Config) steps(d time.Duration) int { return max(1, int((d+c.Step-1)/c.Step)) }
 
-// Bounds of features, as shares of a level: below them a ratio is meaningless.
+// The lower bounds of features, as shares of a level. A ratio to a smaller value would be meaningless.
 const (
 	minNow    = 0.05
 	minHour   = 0.1
 	minSpread = 0.1
-	// riseMost and fallMost bound the rise that a season may forecast.
+	// riseMost and fallMost bound the ratio of the demand that a season may forecast to the present demand.
 	riseMost, fallMost = 2.5, 0.8
-	// spreadPrior is the weight of the floor of the spread.
+	// spreadPrior is the weight of the prior toward which the spread is shrunk.
 	spreadPrior = 0.02
-	// maxUnprecedented is what is remembered of a demand without precedent, as a multiple of the usual one (demand.Bound.Usual),
-	// and of a peak as a multiple of that of the season before, until it comes again: a load test is not expected tomorrow.
+	// maxUnprecedented limits how much of an unprecedented demand is remembered, so that a load test is not expected again tomorrow. A
+	// demand is limited to this multiple of the usual demand (demand.Bound.Usual). A peak is limited to this multiple of the peak a season
+	// before, until it occurs again.
 	maxUnprecedented = 1.5
 )
 
-// features are summaries of a demand at a step: what the regression reads.
+// features are the inputs of the regression: summaries of the demand up to a step.
 type features struct {
 	config Config
 	window int // steps
 
-	// usual is demand.Bound.Usual: of a burst without precedent little is expected once it is over. 0 bounds nothing.
+	// usual is demand.Bound.Usual. It limits what is expected of an unprecedented burst once the burst is over. 0 means no limit.
 	usual float64
 
-	now            float64 // the newest known demand, NaN before the first
+	now            float64 // the newest known demand; NaN before the first one
 	level, hour    series.TrailingMean
 	spread         series.TrailingMean
 	slow           float64 // smoothed over ten minutes
 	keepSlow       float64
 	quarter, sixty *series.TrailingMax
-	// missed is the mean demand of the time whose errors are averaged.
+	// missed is the mean demand over missOver, the time over which errors are averaged.
 	missed          series.TrailingMean
 	day             *coarseMax
 	jumps           *series.TrailingMax
@@ -104,10 +105,10 @@ type features struct {
 	perSlot         int // steps in a slot of the profile
 	lastSeason      lastSeason
 	coming          *series.TrailingMax // the maximum of the newest window
-	actualPeak      float64             // that maximum, NaN if unknown
+	actualPeak      float64             // the maximum of the newest window; NaN if unknown
 	sinceGap        int
 	sinceCensored   int
-	// row is the features of this step, valid until the next. All are finite; before the first demand all are 0.
+	// row has the features of this step. It is valid until the next step. All features are finite, and 0 before the first demand.
 	row    []float64
 	models []float64
 }
@@ -144,7 +145,7 @@ func newFeatures(c Config) *features {
 	return f
 }
 
-// baseFeatureNames are the features without the RegressionInputs, in order.
+// baseFeatureNames returns the names of the features other than the RegressionInputs, in order.
 func baseFeatureNames() []string {
 	return []string{
 		"geometric", "now", "10m", "max15m", "max1h", "max1d", "volatility", "1h", "slope", "jump", "profile",
@@ -152,20 +153,20 @@ func baseFeatureNames() []string {
 	}
 }
 
-// names of the features, in their order.
+// names returns the names of all features, in order.
 func (f *features) names() []string {
 	return append(baseFeatureNames(), f.config.regressionInputs()...)
 }
 
-// observe records the demand of a step, NaN for a gap, and the forecasts of the RegressionInputs, in their order, NaN for none.
-// The features of a gap are the features of the step before it.
+// observe records the demand of a step, NaN for a gap, and the forecasts of the RegressionInputs, in order and NaN for no forecast. In a
+// gap, the features stay as they were.
 func (f *features) observe(demand float64, models []float64) {
 	f.sinceCensored = min(f.sinceCensored+1, math.MaxInt32)
 	f.push(demand, models)
 }
 
-// observeCensored records a lower bound of the demand of a step. The actual peak of a window with it is not exact, and a higher
-// last season is kept.
+// observeCensored records a lower bound of the demand of a step. The actual peak of a window that contains this step is not exact, and does
+// not replace a higher peak of the last season.
 func (f *features) observeCensored(atLeast float64, models []float64) {
 	f.sinceCensored = 0
 	f.push(atLeast, models)
@@ -187,7 +188,7 @@ func (f *features) push(demand float64, models []float64) {
 	f.fill()
 }
 
-// season records the demand in the seasonal profile, unless it is a lower bound below it.
+// season records the demand in the seasonal profile. It ignores a lower bound that is below the profile.
 func (f *features) season(demand float64) {
 	if f.sinceCensored == 0 {
 		if usual, _ := f.profile.ahead(0); demand < usual {
@@ -197,7 +198,7 @@ func (f *features) season(demand float64) {
 	f.profile.learn(f.remembered(demand))
 }
 
-// fall is by how much the demand has fallen since the errors were made that are averaged, at most 1.
+// fall returns the maximum of the newest window as a share of the mean demand in the time over which errors are averaged, at most 1.
 func (f *features) fall() float64 {
 	if newest, before := f.coming.Value(), f.missed.Value(); newest < before {
 		return newest / before
@@ -205,10 +206,10 @@ func (f *features) fall() float64 {
 	return 1
 }
 
-// remembered is what of a demand is remembered.
+// remembered returns how much of a demand is remembered.
 func (f *features) remembered(demand float64) float64 { return remembered(demand, f.usual) }
 
-// remembered is what is remembered of a demand where so much is usual.
+// remembered returns a demand, limited to maxUnprecedented times the usual demand.
 func remembered(demand, usual float64) float64 {
 	if most := maxUnprecedented * usual; most > 0 && demand > most {
 		return most
@@ -216,7 +217,7 @@ func remembered(demand, usual float64) float64 {
 	return demand
 }
 
-// remember records the demand in every other summary.
+// remember records the demand in the other summaries.
 func (f *features) remember(demand float64) {
 	if math.IsNaN(demand) {
 		f.recent.Push(f.now)
@@ -244,7 +245,7 @@ func smooth(mean, v, keep float64) float64 {
 
 // learn records the actual peak of the window that ends now, if it has no gap.
 func (f *features) learn() {
-	before := f.recent.Ago(f.window - 1) // The demand before the window: this step's is not among the recent yet.
+	before := f.recent.Ago(f.window - 1) // The demand before the window, because recent lacks this step so far.
 	f.actualPeak = math.NaN()
 	if f.sinceGap >= f.window && f.recent.Has(f.window-1) {
 		f.actualPeak = f.coming.Value()
@@ -254,10 +255,10 @@ func (f *features) learn() {
 	f.lastSeason.learn(f.window, peak, peak/math.Max(before, minNow*f.level.Value()), f.exact())
 }
 
-// exact reports whether the actual peak is exact, and no lower bound.
+// exact reports whether the actual peak is exact. Otherwise, it is a lower bound.
 func (f *features) exact() bool { return f.sinceCensored >= f.window }
 
-// known is the newest known demand, 0 before the first.
+// known returns the newest known demand; 0 before the first one.
 func (f *features) known() float64 {
 	if math.IsNaN(f.now) {
 		return 0
@@ -291,7 +292,7 @@ func (f *features) fill() {
 	})
 	for i, m := range f.models {
 		if math.IsNaN(m) || math.IsInf(m, 0) {
-			m = o // The last value stands in.
+			m = o // The last value replaces a missing forecast.
 		}
 		f.row[len(f.row)-len(f.models)+i] = m
 	}

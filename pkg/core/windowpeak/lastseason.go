@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// lastSeasonSlots is how many times of a season are kept: of a day, one a minute. lastWeekSlots are those of a week, one every
-// five minutes, in a fifth of the memory.
+// lastSeasonSlots is the number of slots that are kept for a season: one a minute if the season is a day. lastWeekSlots is the number of
+// slots for a week: one every five minutes, which takes a fifth of the memory.
 const (
 	lastSeasonSlots = 1440
 	lastWeekSlots   = 7 * 288
@@ -14,12 +14,12 @@ const (
 
 // lastPeaks are the actual window peaks of the last season.
 type lastPeaks struct {
-	maxima []float32 // NaN if unknown, negative if cut to maxUnprecedented
+	maxima []float32 // NaN if unknown, negative if limited by maxUnprecedented
 	steps  int       // in a slot
 	seen   int
 }
 
-// newLastPeaks keeps at least so many times of a season in steps, if it has as many.
+// newLastPeaks returns an empty lastPeaks for a season in steps, with at least the given number of slots if the season has as many steps.
 func newLastPeaks(season, slots int) lastPeaks {
 	steps := max(1, season/slots)
 	return lastPeaks{maxima: unknownSlots(max(1, season/steps)), steps: steps}
@@ -27,8 +27,8 @@ func newLastPeaks(season, slots int) lastPeaks {
 
 func unknownSlots(n int) []float32 { return slices.Repeat([]float32{float32(math.NaN())}, n) }
 
-// learn moves to the next step, and records the actual peak of the window before it, NaN if it is unknown. A lower bound does
-// not replace a higher peak. It returns the slot of a peak that was recorded, or −1.
+// learn moves to the next step and records the actual peak of the window that ends now; NaN if it is unknown. A lower bound does not
+// replace a higher peak. It returns the slot in which the peak was recorded, or −1.
 func (l *lastPeaks) learn(window int, actual float64, exact bool) int {
 	slot := -1
 	if at := l.seen - window; at >= 0 {
@@ -44,12 +44,12 @@ func (l *lastPeaks) learn(window int, actual float64, exact bool) int {
 	return slot
 }
 
-// at is the peak in a slot.
+// at returns the peak in a slot.
 func (l *lastPeaks) at(slot int) float64 { return math.Abs(float64(l.maxima[slot])) }
 
 func (l *lastPeaks) slot(step int) int { return step / l.steps % len(l.maxima) }
 
-// peak is the actual peak a season ago of the newest step's window, NaN if it is unknown.
+// peak returns the actual peak a season ago of the window that starts at the newest step; NaN if it is unknown.
 func (l *lastPeaks) peak() float64 {
 	if l.seen == 0 {
 		return math.NaN()
@@ -57,7 +57,7 @@ func (l *lastPeaks) peak() float64 {
 	return l.at(l.slot(l.seen - 1))
 }
 
-// lastSeason also holds the peaks' ratios to the demand before the window.
+// lastSeason is lastPeaks with the ratio of each peak to the demand before its window.
 type lastSeason struct {
 	lastPeaks
 	ratios []float32
@@ -68,14 +68,14 @@ func newLastSeason(season int) lastSeason {
 	return lastSeason{lastPeaks: peaks, ratios: unknownSlots(len(peaks.maxima))}
 }
 
-// learn records a window's actual peak, as lastPeaks.learn, and its ratio.
+// learn records a window's actual peak, as lastPeaks.learn does, and its ratio.
 func (y *lastSeason) learn(window int, actual, ratio float64, exact bool) {
 	if slot := y.lastPeaks.learn(window, actual, exact); slot >= 0 {
 		y.ratios[slot] = float32(ratio)
 	}
 }
 
-// ratioAndPeak are the bounded ratio and the peak a season before the newest step; 1 and 0 if they are unknown.
+// ratioAndPeak returns the bounded ratio and the peak a season before the newest step; 1 and 0 if they are unknown.
 func (y *lastSeason) ratioAndPeak() (ratio, maximum float64) {
 	ratio, maximum = float64(y.ratios[y.slot(y.seen-1)]), y.peak()
 	if math.IsNaN(ratio) || math.IsNaN(maximum) || math.IsInf(maximum, 0) {

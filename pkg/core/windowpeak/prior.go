@@ -39,8 +39,8 @@ func NaivePrior(columns []string) Prior {
 	return out
 }
 
-// forColumns is the prior with the given columns, in their order. Columns that it lacks are shrunk to 0, with the precision of the
-// demand itself; columns that are not given are removed (Without).
+// forColumns returns the prior with the given columns, in their order. A column that the prior lacks gets the mean 0 and the precision of
+// the present demand. Columns that are not given are removed (see without).
 func (p Prior) forColumns(columns []string) Prior {
 	if slices.Equal(p.Columns, columns) {
 		return p
@@ -55,8 +55,9 @@ func (p Prior) forColumns(columns []string) Prior {
 	return out
 }
 
-// without is the prior without a column: that of the others, given that the column's coefficient is 0. For a Gaussian of mean m
-// and precision Λ the mean of the others is then m + Λ⁻¹λ·m₀, with their own Λ, and λ and m₀ of the column.
+// without returns the prior without a column: the distribution of the other coefficients, given that the column's coefficient is 0. For a
+// Gaussian, the mean of the other coefficients is then m + Λ⁻¹λ·m₀. Here, m and Λ are the mean and the precision of the other coefficients,
+// m₀ is the mean of the column's coefficient, and λ is its precision with the others.
 func (p Prior) without(column string) Prior {
 	at := slices.Index(p.Columns, column)
 	if at < 0 {
@@ -84,7 +85,7 @@ func without(from quantreg.Prior, at int) quantreg.Prior {
 	var factor mat.Cholesky
 	var shift mat.VecDense
 	if !factor.Factorize(mat.NewSymDense(n, out.Precision)) || factor.SolveVecTo(&shift, coupled) != nil {
-		return out // Some column has almost no precision: the others keep their mean.
+		return out // Some column has almost no precision, so the other columns keep their mean.
 	}
 	for i := range out.Mean {
 		out.Mean[i] += shift.AtVec(i)
@@ -136,7 +137,7 @@ func FitPrior(columns []string, data quantreg.Rows) (Prior, error) {
 	return out, nil
 }
 
-// priorFolder is the folder of a package's built-in priors, a JSON file each.
+// priorFolder is the folder with a package's built-in priors. Each prior is a JSON file.
 const priorFolder = "priors"
 
 // ReadPriors returns the content of every file of the folder priors, in the order of their names.

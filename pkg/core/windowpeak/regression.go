@@ -7,19 +7,20 @@ import (
 	"github.com/forewarm/forewarm/forecast/quantreg"
 )
 
-// The quantiles that are fitted, and how rows are kept.
+// The parameters of the fits, and of the rows that are kept.
 const (
 	medianLevel = 0.5
 	upperLevel  = 0.95
-	// minTail is the smallest spread, as a share of the level, if the two quantiles meet.
+	// minTail is the smallest spread, as a share of the level. It matters if the two quantiles are almost equal.
 	minTail = 0.005
-	// sampleEvery is how far rows are apart, so that they differ; they are kept for rowMemory.
+	// sampleEvery is the time between two rows, so that they differ. Rows are kept for rowMemory.
 	sampleEvery = 6 * time.Minute
 	rowMemory   = 7 * 24 * time.Hour
-	// priorRows is the weight of the prior in rows.
+	// priorRows is the weight of the prior, in rows.
 	priorRows = 167
 	minRows   = 60
-	// epsilon is the residual, as a share of the level, below which the loss is smoothed: with less the tail jumps.
+	// epsilon is the residual below which the loss is smoothed, as a share of the level. With a smaller one, the upper quantile jumps
+	// between fits.
 	epsilon = 3e-3
 	passes  = 2
 )
@@ -31,14 +32,14 @@ type pooledRegression struct {
 	prior    Prior
 	pending  pending
 	rows     rows
-	room     quantreg.Rows // that the rows are scaled into
+	room     quantreg.Rows // the buffer for the scaled rows
 	steps    int
 	every    int
 	middle   quantreg.Coefficients
 	tail     quantreg.Coefficients
 }
 
-// newPooledRegression starts from the prior.
+// newPooledRegression returns a regression that starts from the prior.
 func newPooledRegression(c Config, prior Prior) *pooledRegression {
 	f := newFeatures(c)
 	every := c.steps(sampleEvery)
@@ -55,7 +56,7 @@ func (l *pooledRegression) observe(demand float64, models []float64) {
 	l.step(demand)
 }
 
-// observeCensored records a lower bound of the demand of a step, as a saturated service has it.
+// observeCensored records a lower bound of the demand of a step, such as the observed demand of a saturated service.
 func (l *pooledRegression) observeCensored(atLeast float64, models []float64) {
 	l.features.observeCensored(atLeast, models)
 	l.step(atLeast)
@@ -73,8 +74,8 @@ func (l *pooledRegression) step(demand float64) {
 	l.steps++
 }
 
-// evidence reports whether an actual peak is evidence. A lower bound is, if it is above both quantiles: the loss of a censored
-// quantile regression does not depend on a forecast above the censored value (Powell 1986).
+// evidence reports whether an actual peak is evidence. A lower bound is evidence only if it is above both quantiles, because the loss of a
+// censored quantile regression does not depend on a forecast above the censored value (Powell 1986).
 func (l *pooledRegression) evidence(row []float64, actual float64) bool {
 	if math.IsNaN(actual) || l.features.exact() {
 		return !math.IsNaN(actual)
@@ -83,7 +84,7 @@ func (l *pooledRegression) evidence(row []float64, actual float64) bool {
 	return actual > math.Max(middle.At(row), tail.At(row))
 }
 
-// forecast is the forecast of the window ahead of the newest step.
+// forecast returns the forecast for the window ahead of the newest step.
 func (l *pooledRegression) forecast() Peak {
 	row, level := l.features.row, l.features.level.Value()
 	middle, tail := l.coefficients()
@@ -99,10 +100,10 @@ func (l *pooledRegression) coefficients() (middle, tail quantreg.Coefficients) {
 	return l.middle, l.tail
 }
 
-// refitRegression is how often a refit is worth its CPU time.
+// refitRegression is the time between two fits. More frequent fits are not worth their CPU time.
 const refitRegression = 12 * time.Hour
 
-// fit refits both quantiles, in some milliseconds. A failed fit keeps the previous one.
+// fit refits both quantiles, which takes a few milliseconds. If a fit fails, the previous coefficients stay.
 func (l *pooledRegression) fit() {
 	if l.rows.n < minRows {
 		return

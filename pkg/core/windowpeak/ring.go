@@ -7,7 +7,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/quantreg"
 )
 
-// pending holds the rows whose windows are open.
+// pending is a ring of the rows whose windows are still open.
 type pending struct {
 	width       int
 	values      []float64
@@ -19,7 +19,7 @@ func newPending(n, width int) pending {
 	return pending{width: width, values: make([]float64, n*width), steps: make([]int, n)}
 }
 
-// add keeps a copy of a row until a step.
+// add stores a copy of a row that is due at a step.
 func (p *pending) add(until int, row []float64) {
 	if p.size == len(p.steps) {
 		p.first, p.size = (p.first+1)%len(p.steps), p.size-1
@@ -30,7 +30,7 @@ func (p *pending) add(until int, row []float64) {
 	p.size++
 }
 
-// due removes the row of a step; it is valid until the next add.
+// due removes and returns the row that is due at a step. The row is valid until the next add.
 func (p *pending) due(step int) (row []float64, ok bool) {
 	if p.size == 0 || p.steps[p.first] != step {
 		return nil, false
@@ -40,16 +40,16 @@ func (p *pending) due(step int) (row []float64, ok bool) {
 	return row, true
 }
 
-// rows is a ring of rows with their actual window peaks. Each row is kept in 32,767ths of its largest number, a tenth of the
-// precision that the regression needs: rows are most of its memory.
+// rows is a ring of rows with their actual window peaks. Rows take most of the regression's memory, so each row is stored as 16-bit
+// integers, in 32,767ths of its largest number. The rounding error is a tenth of the error that the regression tolerates.
 type rows struct {
 	width int // the features and the actual peak
 	x     []int16
-	// largest number of each row, and the level of the demand at its time.
+	// largest is the largest number of each row, and levels are the levels of the demand at the times of the rows.
 	largest, levels []float32
-	// size is how many rows there are at most; 0 once none is kept any more.
+	// size is the maximum number of rows; 0 once rows are no longer kept.
 	size, at, n int
-	// unit is the first peak, so that single precision holds any demand.
+	// unit is the first peak. Stored numbers are divided by it, so that single precision is sufficient for any demand.
 	unit float64
 }
 
@@ -57,13 +57,13 @@ func newRows(n, features int) rows {
 	return rows{
 		width: features + 1,
 		size:  n,
-	} // Memory comes with the rows: while a start has a part of the history there are few.
+	} // Memory is allocated as rows are added: a new series has few of them.
 }
 
 func (r *rows) add(row []float64, actual, level float64) {
 	if r.unit == 0 {
 		if !(actual > 0) {
-			return // Only zeros so far: no evidence.
+			return // All peaks so far are 0, which is not evidence.
 		}
 		r.unit = actual
 	}
@@ -74,7 +74,7 @@ func (r *rows) add(row []float64, actual, level float64) {
 	if tooLarge(largest/r.unit) || tooLarge(level/r.unit) {
 		return
 	}
-	if r.n < r.size { // Then it is the next one.
+	if r.n < r.size { // The ring is not full yet, so r.at is a new row.
 		r.n++
 		r.x = append(r.x, make([]int16, r.width)...)
 		r.largest, r.levels = append(r.largest, 0), append(r.levels, 0)
@@ -88,7 +88,7 @@ func (r *rows) add(row []float64, actual, level float64) {
 	r.at = (r.at + 1) % r.size
 }
 
-// part is a number in 32,767ths of the largest.
+// part returns a number in 32,767ths of the largest one.
 func part(v, largest float64) int16 {
 	if largest == 0 {
 		return 0
@@ -98,7 +98,7 @@ func part(v, largest float64) int16 {
 
 func tooLarge(v float64) bool { return !(math.Abs(v) <= 1e30) }
 
-// scaled are the rows in units of the mean level, as a prior from other workloads has them, in some room.
+// scaled returns the rows in units of the mean level, which is the unit of priors from other workloads. It reuses the memory of room.
 func (r *rows) scaled(room quantreg.Rows) (data quantreg.Rows, ok bool) {
 	sum := 0.0
 	for _, level := range r.levels[:r.n] {

@@ -12,35 +12,35 @@ import (
 
 // The constants of calibration.
 const (
-	// scoreCount is how many scores of the lead window are kept: of a day one every four minutes. The other windows are scored
-	// only every otherEvery-th time.
+	// scoreCount is the number of scores of the lead window that are kept: one every four minutes if the season is a day. The other windows
+	// are scored only every otherEvery-th time.
 	scoreCount = 360
 	otherEvery = 3
-	// minScores is how many a calibrated quantile needs.
+	// minScores is the number of scores that a calibrated quantile needs.
 	minScores = 40
-	// adaptRate is the step of the adaptive level for each score (Gibbs & Candès 2021 advise about 0.005 for independent
-	// scores).
+	// adaptRate is how far each score moves the adaptive level. Gibbs & Candès (2021) recommend about 0.005 for independent scores.
 	adaptRate = 0.02
-	// maxScore: a window that began before a launch or a jump of the demand measures that jump, not the error of forecasts of
-	// the new demand.
+	// maxScore bounds one score. A window that began before a launch or a jump of the demand measures the jump, and not how accurate
+	// forecasts of the new demand are.
 	maxScore = 30
 )
 
-// scores are the errors of a candidate's forecasts, in its unit at their time (conformal scores).
+// scores are the errors of a candidate's forecasts, each in the candidate's unit at the time of the forecast (conformal scores).
 type scores struct {
 	level   float64
 	windows []int // in steps, ascending
-	own     int   // index of the lead window among them
+	own     int   // index of the lead window
 	views   []windowScores
-	units   series.Ring[float64] // of the open windows
-	// adaptive keeps the coverage at the served level; issuedQuantiles are those of the open lead windows.
+	units   series.Ring[float64] // the units at the starts of the open windows
+	// adaptive keeps the coverage at the served level. issuedQuantiles are the quantiles that were forecast for the open lead windows.
 	adaptive        interval.Adaptive
 	issuedQuantiles series.Ring[float64]
-	// loss is the pinball loss at the served level, as a share of the mean demand; coverage is the share of peaks up to it.
+	// loss is the pinball loss at the served level, as a share of the mean demand. coverage is the share of the peaks that were at most the
+	// quantile at this level.
 	loss, coverage series.FadingMean
 }
 
-// windowScores are those of one window, with the medians of the open ones.
+// windowScores are the scores for one window length, with the medians that were forecast for the open windows.
 type windowScores struct {
 	issued series.Ring[float64]
 	scores *interval.Scores
@@ -52,7 +52,7 @@ func newScores(c Config, windows []int, own int) scores {
 		level: c.Level, windows: windows, own: own, views: make([]windowScores, len(windows)),
 		units: series.NewRing[float64](longest + 1), issuedQuantiles: series.NewRing[float64](windows[own] + 1),
 		adaptive: interval.NewAdaptive(c.Level, adaptRate),
-		// A half-life of a season covers a whole cycle, and is short enough to demote a model that no longer fits.
+		// A half-life of one season covers a whole cycle and is short enough to demote a model that no longer fits.
 		loss: series.NewFadingMean(c.season()), coverage: series.NewFadingMean(c.season()),
 	}
 	for i, w := range windows {
@@ -65,17 +65,17 @@ func newScores(c Config, windows []int, own int) scores {
 	return s
 }
 
-// actualPeaks are those of the windows that end at a step.
+// actualPeaks are the actual peaks of the windows that end at a step.
 type actualPeaks struct {
-	// maxima over each of the windows, NaN if unknown; exact is false for a lower bound.
+	// maxima are the maxima over each of the windows; NaN if unknown. exact is false for a lower bound.
 	maxima []float64
 	exact  []bool
-	// level is the mean demand; weight is the time that the scores of this step stand for.
+	// level is the mean demand. weight is the time that the scores of this step represent.
 	level  float64
 	weight time.Duration
 }
 
-// score scores the windows that end. A lower bound counts only above the forecast.
+// score scores the windows that end at this step. A lower bound is scored only if it is above the forecast.
 func (s *scores) score(now *actualPeaks) {
 	for i := range s.views {
 		v, w := &s.views[i], s.windows[i]
@@ -102,10 +102,10 @@ func (s *scores) score(now *actualPeaks) {
 	s.loss.Add(relativeLoss(pinball(s.level, peak, bound), now.level), now.weight)
 }
 
-// maxLoss bounds one loss: a launch, which nothing announced, must not outweigh all that follows.
+// maxLoss bounds one loss, so that an unannounced launch does not outweigh everything that follows.
 const maxLoss = 10
 
-// relativeLoss is a loss as a share of a level.
+// relativeLoss returns a loss as a share of a level.
 func relativeLoss(loss, level float64) float64 {
 	if loss == 0 {
 		return 0
@@ -113,7 +113,7 @@ func relativeLoss(loss, level float64) float64 {
 	return math.Min(loss/level, maxLoss) // The level may be 0.
 }
 
-// inUnits is an error in a unit, which may be 0.
+// inUnits returns an error in a unit, which may be 0.
 func inUnits(miss, unit float64) float64 {
 	if miss == 0 {
 		return 0
@@ -121,7 +121,7 @@ func inUnits(miss, unit float64) float64 {
 	return miss / unit
 }
 
-// issue records the forecasts of a step: the peak of the lead window, and the medians of the others, NaN for none.
+// issue records the forecasts of a step: the peak of the lead window, and the medians of the other windows, NaN if there is none.
 func (s *scores) issue(medians []float64, peak Peak, bound demand.Bound) {
 	medians[s.own] = peak.Median
 	for i := range s.views {
@@ -135,7 +135,7 @@ func (s *scores) issue(medians []float64, peak Peak, bound demand.Bound) {
 	s.issuedQuantiles.Push(q)
 }
 
-// skip records a step without forecasts to score.
+// skip records a step whose forecasts are not scored.
 func (s *scores) skip() {
 	for i := range s.views {
 		s.views[i].issued.Push(math.NaN())
@@ -146,18 +146,18 @@ func (s *scores) skip() {
 
 func (s *scores) calibrated(view int) bool { return s.views[view].scores.Len() >= minScores }
 
-// quantile of a peak over a window, in units above its median.
+// quantile returns a quantile of the peak over a window, in units above the median.
 func (s *scores) quantile(view int, level float64) float64 {
 	return s.views[view].scores.Quantile(s.adaptive.Level(level))
 }
 
-// boundedQuantile is so many units above the median, at most what history can justify.
+// boundedQuantile returns the value that is the given number of units above the median, limited to what the history justifies.
 func boundedQuantile(view int, p Peak, units float64, bound demand.Bound) float64 {
 	q, _ := bound.Limit(view).CapForecast(math.Max(0, p.Median+p.unit()*units))
 	return q
 }
 
-// quantiles of a peak over a calibrated window, at most what history can justify.
+// quantiles returns the quantiles of a peak over a calibrated window, limited to what the history justifies.
 func (s *scores) quantiles(view int, p Peak, bound demand.Bound) Quantiles {
 	var q Quantiles
 	for i, level := range QuantileLevels() {
@@ -166,7 +166,7 @@ func (s *scores) quantiles(view int, p Peak, bound demand.Bound) Quantiles {
 	return q
 }
 
-// pinball is the loss of a p-quantile q for the actual value y (Koenker & Bassett 1978).
+// pinball returns the loss of a p-quantile q for the actual value y (Koenker & Bassett 1978).
 func pinball(p, y, q float64) float64 {
 	if y > q {
 		return p * (y - q)
@@ -181,8 +181,8 @@ func indicator(is bool) float64 {
 	return 0
 }
 
-// Collector gathers rows of one workload to fit a prior to: features and the actual window peak, divided by the level of the
-// demand at that time.
+// Collector gathers the rows of one workload to which a prior is fitted. A row has the features and the actual window peak, divided by the
+// level of the demand at that time.
 type Collector struct {
 	// Rows gathered so far.
 	Rows quantreg.Rows
@@ -222,7 +222,7 @@ func (c *Collector) Step(x demand.Sample) {
 	c.steps++
 }
 
-// quantileLevels are the probabilities of a Quantiles, dense in the upper tail, which decisions read.
+// quantileLevels are the probabilities of a Quantiles. They are dense in the upper tail, which decisions use.
 var quantileLevels = [...]float64{ //nolint:gochecknoglobals // A constant table.
 	0.05, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995,
 }
@@ -259,8 +259,8 @@ type Window struct {
 	Quantiles Quantiles
 }
 
-// QuantilesAtHorizon are the quantiles for a horizon between those of the windows, which ascend: linear in the square root of
-// the horizon, as the spread of a random walk grows. ok is false outside their range.
+// QuantilesAtHorizon returns the quantiles for a horizon between the horizons of the windows, which ascend. It interpolates linearly in the
+// square root of the horizon, because the spread of a random walk grows like that. ok is false outside the range of the horizons.
 func QuantilesAtHorizon(windows []Window, horizon time.Duration) (q Quantiles, ok bool) {
 	for i, w := range windows {
 		switch {

@@ -22,15 +22,15 @@ type CandidateSet struct {
 
 	config     Config
 	regression *pooledRegression
-	// regressionInputs are the indices of the candidates that the regression reads, maxima their forecasts.
+	// regressionInputs are the indices of the candidates that the regression reads. maxima are their forecasts.
 	regressionInputs []int
 	maxima           []float64
-	// peaks are the maxima of the newest windows, actual what is known of them.
+	// peaks are the maxima of the newest windows. actual are their peaks, as far as they are known.
 	peaks  []*series.TrailingMax
 	actual actualPeaks
 	age    int // steps
 	refit  int // steps
-	// last is the age at the last step; 0 where that is not known.
+	// last is the age at the last step; 0 if it is unknown.
 	last int
 
 	medians []float64 // scratch
@@ -46,7 +46,7 @@ func NewCandidateSet(c Config) (*CandidateSet, error) {
 		return nil, err
 	}
 	prior := c.Prior
-	c.Prior = Prior{} // It is the regression's alone.
+	c.Prior = Prior{} // Only the regression uses the prior.
 	s := &CandidateSet{
 		config:     c,
 		Windows:    c.AllWindows(),
@@ -111,8 +111,8 @@ func (s *CandidateSet) addCandidates() error {
 func (s *CandidateSet) Step(x demand.Sample) {
 	f := s.regression.features
 	f.usual = x.Bound.Usual
-	s.sample = x                     // Here, and not on the heap.
-	for _, c := range s.Candidates { // Models first: the regression reads them.
+	s.sample = x                     // A field, so that push does not allocate.
+	for _, c := range s.Candidates { // Models first, because the regression reads them.
 		if of, ok := c.predictor.(interface{ push(x *demand.Sample) }); ok {
 			of.push(&s.sample)
 		}
@@ -171,12 +171,12 @@ func (s *CandidateSet) updateRegression(x demand.Sample) {
 
 // EndIn says that at most this many steps follow. It drops the data that only later refits would read, which is most of the memory.
 func (s *CandidateSet) EndIn(steps int) {
-	if s.last = s.age + steps; s.age%s.refit != 0 { // Else the next step refits.
+	if s.last = s.age + steps; s.age%s.refit != 0 { // Otherwise, the next step refits.
 		s.dropRows()
 	}
 }
 
-// dropRows drops the regression's rows where no refit comes after this step.
+// dropRows drops the regression's rows if no refit follows this step.
 func (s *CandidateSet) dropRows() {
 	if next := (s.age/s.refit + 1) * s.refit; s.last > 0 && next > s.last {
 		s.regression.rows, s.regression.prior.Median.Precision, s.regression.prior.Upper.Precision = rows{}, nil, nil
@@ -184,7 +184,7 @@ func (s *CandidateSet) dropRows() {
 	}
 }
 
-// recordActual records the actual peaks of the windows that end now, and the time that their scores stand for.
+// recordActual records the actual peaks of the windows that end now, and the time that their scores represent.
 func (s *CandidateSet) recordActual(observed float64, stands time.Duration) {
 	f := s.regression.features
 	for i, w := range s.Windows {
@@ -198,14 +198,14 @@ func (s *CandidateSet) recordActual(observed float64, stands time.Duration) {
 	s.actual.weight = stands
 }
 
-// scoringInterval is how many steps scored forecasts are apart: one for a young series; later so many that the kept scores
+// scoringInterval returns the number of steps between two scored forecasts. It is one for a young series, and grows until the kept scores
 // cover a season.
 func (s *CandidateSet) scoringInterval() int {
 	season := s.config.steps(s.config.season())
 	return max(1, min(s.age, season)/scoreCount)
 }
 
-// Find is the index of a candidate by its name, −1 if there is none.
+// Find returns the index of the candidate with a name; −1 if there is none.
 func (s *CandidateSet) Find(name string) int {
 	return slices.IndexFunc(s.Candidates, func(c *Candidate) bool { return c.Name == name })
 }
@@ -213,6 +213,6 @@ func (s *CandidateSet) Find(name string) int {
 // LastSeasonPeak is the actual peak of the lead window a season ago; NaN if it is unknown.
 func (s *CandidateSet) LastSeasonPeak() float64 { return s.regression.features.lastSeason.peak() }
 
-// ActualPeak is the highest demand in the lead window that ends with the newest step, or a lower bound of it if the demand was
-// censored; NaN if it is unknown.
+// ActualPeak returns the highest demand in the lead window that ends with the newest step; NaN if it is unknown. It is a lower bound if the
+// demand was censored.
 func (s *CandidateSet) ActualPeak() float64 { return s.actual.maxima[s.LeadWindow] }
