@@ -176,7 +176,7 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 		k.heedClock(now, c.interval)
 		term[p.UID], exists[p.UID] = k, true
 		if c.queue.IsSlow(p, now) && elapsed() > c.interval {
-			gauges = append(gauges, k.said) // This pool gets its turn at a later step, because other pools must not wait for its namespace.
+			gauges = append(gauges, k.said) // Its turn is at a later step: others must not wait for its namespace.
 			continue
 		}
 		err := c.stepInTime(ctx, now, newest, poolStep{Pool: p, poolState: k, claims: by})

@@ -34,7 +34,7 @@ func Unavailable(err error) bool {
 		return false
 	case strings.HasPrefix(message, "etcdserver: "):
 		return !strings.Contains(message, "request is too large")
-	case strings.HasPrefix(message, "rpc error: "): // A request that is too large for the etcd client fails with ResourceExhausted.
+	case strings.HasPrefix(message, "rpc error: "): // A request is too large for the etcd client (ResourceExhausted).
 		return !strings.Contains(message, "code = ResourceExhausted")
 	}
 	return apierrors.IsUnauthorized(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) ||
