@@ -160,8 +160,8 @@ func sameInPod() []string {
 // the metric was scraped. The aggregation removes copies from a second exporter.
 //
 // An exporter such as dcgm-exporter or kube-state-metrics reports the namespace and pod of other pods. If it is scraped with honorLabels:
-// true, these are in namespace and pod. With false, those labels are the exporter's own, and the reported ones are in exported_namespace and
-// exported_pod. A series has one form or the other: the first half selects series with an exported_namespace, the second half series
+// true, these are in namespace and pod. With false, those labels are the exporter's own, and the reported ones are in exported_namespace
+// and exported_pod. A series has one form or the other: the first half selects series with an exported_namespace, the second half series
 // without. Any pod may report any namespace, so only the exporters that the operator has named are trusted, and the pods of the namespace
 // itself. For an idle GPU, pod is the exporter's own pod. It is not a pod of the target, and the join with the owners drops it.
 func (s scope) series(aggregate, name string, m metric, by ...string) string {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// nameLists has a list for each source with the names, types and labels of its metrics. Each part of a list begins with the source file from
-// which it was read. Tests compare the presets with the lists.
+// nameLists has a list for each source with the names, types and labels of its metrics. Each part of a list begins with the source file
+// from which it was read. Tests compare the presets with the lists.
 //
 //go:embed names/*.txt
 var nameLists embed.FS

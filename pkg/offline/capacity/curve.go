@@ -202,8 +202,7 @@ type Band struct {
 // Share is how much of the time the queue grew, NaN where the load never was there.
 func (b *Band) Share() float64 { return float64(b.Growing) / float64(b.Growing+b.Calm) }
 
-// bands groups the calm and the growing moments into about eight bands around a load. If the load is NaN, the highest load is
-// used.
+// bands groups the calm and the growing moments into about eight bands around a load. If the load is NaN, the highest load is used.
 func bands(moments []moment, step time.Duration, middle float64) []Band {
 	all := loads(moments, func(m moment) bool { return m.state != waiting })
 	if len(all) == 0 {

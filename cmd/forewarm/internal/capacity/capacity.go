@@ -155,8 +155,8 @@ func (o *options) validateForecast() error {
 	return errors.Join(problems...)
 }
 
-// takeForecast sets the options from the Forecast's fields, instead of the flags that cannot be combined with a Forecast. The Forecast is read with the user's own permissions.
-// The same applies to its queries, which are not confined to its namespace.
+// takeForecast sets the options from the Forecast's fields, instead of the flags that cannot be combined with a Forecast. The Forecast is
+// read with the user's own permissions. The same applies to its queries, which are not confined to its namespace.
 func takeForecast(ctx context.Context, o *options) error {
 	config, _, err := o.cluster.Config(ctx, "capacity")
 	if err != nil {

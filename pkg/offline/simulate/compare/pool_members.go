@@ -16,8 +16,8 @@ type shiftedMembers struct {
 	from, cycle, day int
 }
 
-// newShiftedMembers returns at least one member and at most the wanted number. There are at most as many as whole days in the
-// history after the step from, and at most maxMembers. The history has n steps.
+// newShiftedMembers returns at least one member and at most the wanted number. There are at most as many as whole days in the history after
+// the step from, and at most maxMembers. The history has n steps.
 func newShiftedMembers(wanted, n, from int) shiftedMembers {
 	perDay := int(day / sync)
 	days := max(0, n-from) / perDay

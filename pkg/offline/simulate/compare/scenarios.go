@@ -195,8 +195,8 @@ func (p *plan) spareOutcome(spare int) (*Outcome, error) {
 	return &Outcome{Report: report}, err
 }
 
-// whatIfs returns the scenarios with a half and a quarter of the lead time and with a lead time of one minute, if these are shorter than the
-// configured one, and with waits from 30 s to 5 min that are longer than the configured one.
+// whatIfs returns the scenarios with a half and a quarter of the lead time and with a lead time of one minute, if these are shorter than
+// the configured one, and with waits from 30 s to 5 min that are longer than the configured one.
 func (c *Config) whatIfs() []Scenario {
 	question := &Question{
 		"What would save more",
