@@ -29,7 +29,7 @@ func main() {
 // limitMemory makes the garbage collector work harder near the memory limit of the container (GOMEMLIMIT), at which the process would be
 // killed. If there is no limit, or it cannot be read, nothing changes.
 func limitMemory() {
-	const share = 0.9                                                // The rest is for memory that the runtime does not count.
+	const share = 0.9                                                // The rest is for memory outside the runtime.
 	_, _ = memlimit.SetGoMemLimitWithOpts(memlimit.WithRatio(share)) //nolint:errcheck // See above.
 }
 
