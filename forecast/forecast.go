@@ -115,7 +115,7 @@ func (s Series) Observed() int {
 // value (ErrNotFinite) or fewer than want observations (ErrTooShort).
 func (s Series) Check(want int) error {
 	if s.Step <= 0 {
-		return fmt.Errorf("series: step %v, want more than 0: %w", s.Step, ErrParameter)
+		return fmt.Errorf("series: step %v, expected more than 0: %w", s.Step, ErrParameter)
 	}
 	for i, v := range s.Values {
 		if math.IsInf(v, 0) {
@@ -123,7 +123,7 @@ func (s Series) Check(want int) error {
 		}
 	}
 	if n := s.Observed(); n < want {
-		return fmt.Errorf("series: %d observations, want %d: %w", n, want, ErrTooShort)
+		return fmt.Errorf("series: %d observations, expected at least %d: %w", n, want, ErrTooShort)
 	}
 	return nil
 }

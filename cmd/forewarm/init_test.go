@@ -51,10 +51,10 @@ func TestInitInACluster(t *testing.T) {
 		kubeconfig, wants string
 		code              int
 	}{
-		{reader, "Deployments are not read: you may not list them", 1},
-		{reader, "--apply needs the right to list forecasts.forewarm.dev", 1},
+		{reader, "Deployments are not read: you are not allowed to list them", 1},
+		{reader, "--apply needs permission to list forecasts.forewarm.dev", 1},
 		{admin, "llama-inflight, created", 0},
-		{admin, "it has a Forecast already: llama-inflight", 0},
+		{admin, "it already has a Forecast: llama-inflight", 0},
 	} {
 		said, code := as(step.kubeconfig)
 		if code != step.code || !strings.Contains(said, step.wants) {

@@ -20,7 +20,7 @@ f.dashboard(
       ),
       f.number(
         'Oldest snapshot',
-        'Time since the last snapshot of the adapter replica whose snapshot is the oldest.',
+        'Age of the oldest snapshot that any adapter replica serves.',
         's',
         'max(forewarm_snapshot_age_seconds)',
         [['green', null], ['orange', 60], ['red', 300]],
@@ -70,8 +70,8 @@ f.dashboard(
       ),
       f.lines(
         'Duration of a step',
-        'The longest step of the refresh loop in the last one to two minutes. If a step takes longer than the step of a Forecast, ' +
-        'the values of that Forecast are late.',
+        'The longest step of the refresh loop in the last one to two minutes. If it takes longer than spec.step of a Forecast, the ' +
+        'values of that Forecast are late.',
         's',
         [f.target('max by (instance) (forewarm_refresh_step_seconds)', '{{instance}}')],
         min=0

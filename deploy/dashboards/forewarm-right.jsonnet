@@ -74,8 +74,8 @@ f.dashboard(
       ),
       f.number(
         'Mean skill',
-        'How much smaller the loss of the forecast is than the loss of the last value, as the mean over the Forecasts. Above 0, ' +
-        'the forecast is better than no forecast.',
+        'How much smaller the loss of the forecast is than the loss of repeating the last value, as the mean over the Forecasts. ' +
+        'Above 0, the forecast is better than no forecast.',
         'percentunit',
         'avg(%s)' % f.each('forewarm_skill_ratio'),
         [['red', null], ['green', 0]],
@@ -83,8 +83,8 @@ f.dashboard(
       ),
       f.number(
         'Suspect demand',
-        'Forecasts that have samples which Forewarm does not use as they are, because they are suddenly close to 0, far above ' +
-        'their history, or incomplete.',
+        'Forecasts whose newest samples look wrong: they are suddenly close to 0, far above their history, or incomplete. Forewarm ' +
+        'does not use such samples unchanged.',
         'none',
         'count(%s == 0) or vector(0)' % f.each('forewarm_forecast_condition', 'type="DataClean"'),
         [['green', null], ['red', 1]],
@@ -110,8 +110,9 @@ f.dashboard(
       }] } } },
       f.lines(
         'Lateness budget left',
-        "The demand that may still be late, or arrive in bad hours, in the budget's period, as a share of the whole budget. " +
-        'Below 0, the objective is missed. The burn rate shows when the budget was spent, and the runbook says what to do.',
+        'How much demand can still be late, or arrive in bad hours, before the budget of the period is spent, as a share of the ' +
+        'whole budget. Below 0, the objective is missed. The burn rate shows when the budget was spent, and the runbook says what to ' +
+        'do.',
         'percentunit',
         [f.target(left, name)],
         alerts=['ForewarmBudgetBurnsSlowly', 'ForewarmBadHoursOverspent'],
@@ -147,7 +148,7 @@ f.dashboard(
       ),
       f.lines(
         'Headroom multiplier',
-        'Headroom that Forewarm adds above the median of the window peak, as a multiple of the spread of the window peak. ' +
+        'Headroom that Forewarm adds to the median forecast of the window peak, as a multiple of the spread of that forecast. ' +
         'Forewarm calibrates it to the objective.',
         'none',
         [f.target(f.each('forewarm_headroom_multiplier'), name)],
@@ -157,9 +158,9 @@ f.dashboard(
     f.row('$forecast', [
       band(f.lines(
         'Forecast against actual',
-        'The peak of the demand over the last lead window, and the quantiles of that peak that were forecast ' +
-        'one lead window earlier. If the forecast is right, the actual peak is below the 95 % line at 19 of 20 points in time. ' +
-        'Choose one namespace, and the lead window of this Forecast.',
+        'The peak of the demand over the last lead window, and the quantiles of that peak that were forecast one lead window ' +
+        'earlier. If the forecast is right, the actual peak is below the 95 % line at 19 of 20 points in time. Choose one namespace, ' +
+        'one Forecast, and the lead window of that Forecast.',
         'none',
         [
           f.target(forecastOf('0.99'), '99 %'),

@@ -69,7 +69,7 @@ func SMAPE(actual, point []float64) (float64, error) {
 // the observation lies above, 1−p per unit that it lies below. The p-quantile minimises it.
 func Pinball(actual, quantile []float64, p float64) (float64, error) {
 	if !(p > 0 && p < 1) {
-		return 0, fmt.Errorf("pinball: p = %v, want it between 0 and 1: %w", p, forecast.ErrParameter)
+		return 0, fmt.Errorf("pinball: p = %v, expected a value between 0 and 1: %w", p, forecast.ErrParameter)
 	}
 	return mean("pinball", actual, quantile, func(y, q float64) float64 { return math.Max(p*(y-q), (p-1)*(y-q)) })
 }
@@ -78,7 +78,7 @@ func Pinball(actual, quantile []float64, p float64) (float64, error) {
 // & Raftery 2007): the width, and 2/alpha per unit that the observation lies outside.
 func Winkler(actual, lower, upper []float64, alpha float64) (float64, error) {
 	if !(alpha > 0 && alpha < 1) {
-		return 0, fmt.Errorf("winkler: alpha = %v, want it between 0 and 1: %w", alpha, forecast.ErrParameter)
+		return 0, fmt.Errorf("winkler: alpha = %v, expected a value between 0 and 1: %w", alpha, forecast.ErrParameter)
 	}
 	return meanInterval("winkler", actual, lower, upper, func(y, l, u float64) float64 {
 		return u - l + 2/alpha*(math.Max(l-y, 0)+math.Max(y-u, 0))
@@ -104,7 +104,7 @@ func mean(name string, actual, point []float64, loss func(y, f float64) float64)
 // meanInterval is the mean loss over the steps where all three values are there.
 func meanInterval(name string, actual, lower, upper []float64, loss func(y, l, u float64) float64) (float64, error) {
 	if len(lower) != len(actual) || len(upper) != len(actual) {
-		return 0, fmt.Errorf("%s: %d observations against %d and %d forecasts: %w",
+		return 0, fmt.Errorf("%s: %d observations with %d and %d forecasts, expected equal numbers: %w",
 			name, len(actual), len(lower), len(upper), forecast.ErrParameter)
 	}
 	average, n := 0.0, 0.0
@@ -116,7 +116,7 @@ func meanInterval(name string, actual, lower, upper []float64, loss func(y, l, u
 		average += (loss(y, lower[i], upper[i]) - average) / n
 	}
 	if n == 0 {
-		return 0, fmt.Errorf("%s: no step of %d has both an observation and a forecast: %w",
+		return 0, fmt.Errorf("%s: none of the %d steps has both an observation and a forecast: %w",
 			name, len(actual), forecast.ErrTooShort)
 	}
 	return average, nil
@@ -126,7 +126,7 @@ func meanInterval(name string, actual, lower, upper []float64, loss func(y, l, u
 // exactly gives no scale.
 func naiveError(train []float64, period int) (float64, error) {
 	if period < 1 {
-		return 0, fmt.Errorf("MASE: period %d, want 1 or more: %w", period, forecast.ErrParameter)
+		return 0, fmt.Errorf("MASE: period %d, expected 1 or more: %w", period, forecast.ErrParameter)
 	}
 	if len(train) <= period {
 		return 0, fmt.Errorf("MASE: %d training values for period %d: %w", len(train), period, forecast.ErrTooShort)
@@ -151,7 +151,7 @@ func WQL(actual []float64, quantiles [][]float64, levels []float64) (float64, er
 	}
 	size, err := MAE(actual, make([]float64, len(actual)))
 	if err == nil && size == 0 {
-		err = fmt.Errorf("all that was observed is 0: %w", forecast.ErrTooShort)
+		err = fmt.Errorf("all observations are 0: %w", forecast.ErrTooShort)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("WQL: %w", err)
@@ -176,7 +176,7 @@ type Score struct {
 // method (package naive) on the same series (Makridakis, Spiliotis & Assimakopoulos 2020). Below 1 beats Naive2.
 func OWA(method, naive2 Score) (float64, error) {
 	if !(naive2.MASE > 0 && naive2.SMAPE > 0) {
-		return 0, fmt.Errorf("OWA: Naive2 has MASE %v and sMAPE %v, want both above 0: %w",
+		return 0, fmt.Errorf("OWA: Naive2 has MASE %v and sMAPE %v, expected both to be above 0: %w",
 			naive2.MASE, naive2.SMAPE, forecast.ErrParameter)
 	}
 	return (method.MASE/naive2.MASE + method.SMAPE/naive2.SMAPE) / 2, nil

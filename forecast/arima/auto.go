@@ -88,12 +88,12 @@ func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
 // filled puts the defaults in place.
 func (a Auto) filled() (Auto, error) {
 	if a.MaxP < 0 || a.MaxP > maxLag || a.MaxQ < 0 || a.MaxQ > maxLag || a.MaxD > maxDifference {
-		return a, fmt.Errorf("auto-ARIMA: p to %d, q to %d, d to %d; want p and q from 0 to %d, d at most %d: %w",
+		return a, fmt.Errorf("auto-ARIMA: p to %d, q to %d, d to %d; expected p and q from 0 to %d, and d up to %d: %w",
 			a.MaxP, a.MaxQ, a.MaxD, maxLag, maxDifference, forecast.ErrParameter)
 	}
 	if a.Period == 1 || a.Period < 0 || a.Period > maxSeason || a.MaxSeasonalP < 0 || a.MaxSeasonalQ < 0 {
 		return a, fmt.Errorf(
-			"auto-ARIMA: seasonal P to %d, Q to %d of period %d; want 0 or more, a period from 2 to %d: %w",
+			"auto-ARIMA: seasonal P to %d, Q to %d with period %d; expected 0 or more, and a period from 2 to %d: %w",
 			a.MaxSeasonalP,
 			a.MaxSeasonalQ,
 			a.Period,

@@ -184,7 +184,8 @@ func (e *evaluator) finish(s forecast.Series, o outcome, constant float64) (*Fit
 	f.run(e.process, s)
 	for _, v := range f.filter.means[0] {
 		if !numeric.Observed(v) {
-			return nil, fmt.Errorf("%s: the state has lost its digits: %w", e.order, forecast.ErrNoConvergence)
+			return nil, fmt.Errorf("%s: the state has lost its numerical precision: %w", e.order,
+				forecast.ErrNoConvergence)
 		}
 	}
 	return f, nil

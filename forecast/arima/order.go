@@ -79,14 +79,14 @@ func (o Order) validate() error {
 	s := o.Seasonal
 	switch {
 	case o.P < 0 || o.P > maxLag || o.Q < 0 || o.Q > maxLag:
-		return fmt.Errorf("%s: want p and q from 0 to %d: %w", o, maxLag, forecast.ErrParameter)
+		return fmt.Errorf("%s: expected p and q from 0 to %d: %w", o, maxLag, forecast.ErrParameter)
 	case o.D < 0 || o.D > maxDifference:
-		return fmt.Errorf("%s: want d from 0 to %d: %w", o, maxDifference, forecast.ErrParameter)
+		return fmt.Errorf("%s: expected d from 0 to %d: %w", o, maxDifference, forecast.ErrParameter)
 	case s.P < 0 || s.D < 0 || s.D > maxDifference || s.Q < 0 || s != (Seasonal{}) && s.Period < 2:
-		return fmt.Errorf("%s: want seasonal P and Q from 0, D from 0 to %d, a period from 2: %w",
+		return fmt.Errorf("%s: expected seasonal P and Q of 0 or more, D from 0 to %d, and a period of 2 or more: %w",
 			o, maxDifference, forecast.ErrParameter)
 	case max(s.P, s.D, s.Q) > 0 && s.Period > maxSeason/max(s.P, s.D, s.Q):
-		return fmt.Errorf("%s: want its seasonal terms to reach back at most %d steps: %w",
+		return fmt.Errorf("%s: expected seasonal terms that reach back at most %d steps: %w",
 			o, maxSeason, forecast.ErrParameter)
 	case o.differences() > 1 && o.Constant:
 		return fmt.Errorf("%s: a constant after two differences is a parabola; leave it out: %w",

@@ -50,7 +50,7 @@ func prepare(s forecast.Series, order Order) (*problem, error) {
 	delta := differencing(order.D, order.Seasonal.D, order.Seasonal.Period)
 	pr.used = s.Observed() - delta.degree()
 	if want := parameters + 1; pr.used < want || last-first < delta.degree()+want {
-		return nil, fmt.Errorf("%s: %d observations after the first %d, want %d: %w",
+		return nil, fmt.Errorf("%s: %d observations after the first %d, expected at least %d: %w",
 			order, max(pr.used, 0), delta.degree(), want, forecast.ErrTooShort)
 	}
 	pr.gaps = s.Observed() < last-first

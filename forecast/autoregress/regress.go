@@ -232,8 +232,8 @@ func (m Ridge) Estimate(s forecast.Series) (*Fitted, error) {
 func (m Ridge) check(s forecast.Series) error {
 	if len(m.Lags) == 0 || m.Lags[0] < 1 || m.Profile < 0 || !(m.Penalty >= 0) || !(m.HalfLife >= 0) {
 		return fmt.Errorf(
-			"lags %v, profile %d, penalty %v, half-life %v: want one lag or more from 1 on, the rest not "+
-				"negative: %w",
+			"lags %v, profile %d, penalty %v, half-life %v: expected at least one lag, lags of 1 or more, "+
+				"and no negative value: %w",
 			m.Lags,
 			m.Profile,
 			m.Penalty,
@@ -243,7 +243,7 @@ func (m Ridge) check(s forecast.Series) error {
 	}
 	for i := range m.Lags[1:] {
 		if m.Lags[i+1] <= m.Lags[i] {
-			return fmt.Errorf("lags %v, want them ascending: %w", m.Lags, forecast.ErrParameter)
+			return fmt.Errorf("lags %v, expected ascending lags: %w", m.Lags, forecast.ErrParameter)
 		}
 	}
 	if err := numeric.Check(s, 2); err != nil {
@@ -251,11 +251,13 @@ func (m Ridge) check(s forecast.Series) error {
 	}
 	longest := m.Lags[len(m.Lags)-1]
 	if want := 2 * m.Profile; m.Profile > 1 && s.Len() < want {
-		return fmt.Errorf("%d steps, want %d, two periods of the profile: %w", s.Len(), want, forecast.ErrTooShort)
+		return fmt.Errorf("%d steps, expected at least %d, which are two periods of the profile: %w", s.Len(),
+			want, forecast.ErrTooShort)
 	}
 	want := 2*len(m.Lags) + 2
 	if s.Len() < longest+want || s.Slice(longest, s.Len()).Observed() < want {
-		return fmt.Errorf("%d steps, want %d observed beyond lag %d: %w", s.Len(), want, longest, forecast.ErrTooShort)
+		return fmt.Errorf("%d steps, expected at least %d observations beyond lag %d: %w", s.Len(), want,
+			longest, forecast.ErrTooShort)
 	}
 	return nil
 }

@@ -134,23 +134,23 @@ func (o Options) Validate() error {
 	}
 	for _, h := range o.Horizons {
 		if h < 1 {
-			wrong("horizon %d, want 1 or more", h)
+			wrong("horizon %d, expected 1 or more", h)
 		}
 	}
 	for _, p := range o.Quantiles {
 		if !(p > 0 && p < 1) {
-			wrong("quantile %v, want it between 0 and 1", p)
+			wrong("quantile %v, expected a value between 0 and 1", p)
 		}
 	}
 	if o.First < 1 {
-		wrong("first origin %d, want 1 or more", o.First)
+		wrong("first origin %d, expected 1 or more", o.First)
 	}
 	for _, field := range []struct {
 		name  string
 		value int
 	}{{"stride", o.Stride}, {"refit", o.Refit}, {"window", o.Window}, {"period", o.Period}} {
 		if field.value < 0 {
-			wrong("%s %d, want 0 or more", field.name, field.value)
+			wrong("%s %d, expected 0 or more", field.name, field.value)
 		}
 	}
 	return errors.Join(problems...)
@@ -167,8 +167,8 @@ type grid struct {
 func (o Options) grid(n int) (grid, error) {
 	room := n - slices.Max(o.Horizons) - o.First
 	if room < 0 {
-		return grid{}, fmt.Errorf("backtest: %d values, want %d before the first origin and %d after it: %w",
-			n, o.First, slices.Max(o.Horizons), forecast.ErrTooShort)
+		return grid{}, fmt.Errorf("backtest: %d values, expected at least %d before the first origin and %d after "+
+			"it: %w", n, o.First, slices.Max(o.Horizons), forecast.ErrTooShort)
 	}
 	g := grid{first: o.First, stride: max(o.Stride, 1)}
 	g.origins = room/g.stride + 1

@@ -25,7 +25,7 @@ func Interpolate(values []float64, periods ...int) ([]float64, error) {
 	case len(values):
 		return out, nil
 	case 0:
-		return nil, fmt.Errorf("interpolate: %d gaps and no observation: %w", len(values), forecast.ErrTooShort)
+		return nil, fmt.Errorf("interpolate: %d gaps, but no observation: %w", len(values), forecast.ErrTooShort)
 	}
 	bridge(out)
 	periods = usable(periods, observed-1)

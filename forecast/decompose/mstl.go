@@ -37,13 +37,13 @@ func (d MSTL) Decompose(values []float64) (Decomposition, error) {
 	}
 	for i, v := range values {
 		if math.Abs(v) > numeric.Limit {
-			return Decomposition{}, fmt.Errorf("MSTL%v: value %d is %g, beyond %g: %w",
+			return Decomposition{}, fmt.Errorf("MSTL%v: value %d is %g, beyond the limit of %g: %w",
 				d.Periods, i, v, numeric.Limit, forecast.ErrNotFinite)
 		}
 	}
 	periods := usable(d.Periods, len(values))
 	if len(periods) == 0 {
-		return Decomposition{}, fmt.Errorf("MSTL%v: %d steps hold no period twice: %w",
+		return Decomposition{}, fmt.Errorf("MSTL%v: %d steps are less than two periods: %w",
 			d.Periods, len(values), forecast.ErrTooShort)
 	}
 	filled, err := Interpolate(values, periods...)
@@ -62,7 +62,7 @@ func (d MSTL) Decompose(values []float64) (Decomposition, error) {
 func (d MSTL) validate() error {
 	for _, period := range d.Periods {
 		if period < 2 {
-			return fmt.Errorf("MSTL%v: period %d, want 2 or more: %w", d.Periods, period, forecast.ErrParameter)
+			return fmt.Errorf("MSTL%v: period %d, expected 2 or more: %w", d.Periods, period, forecast.ErrParameter)
 		}
 	}
 	if len(d.Periods) == 0 {

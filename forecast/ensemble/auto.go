@@ -75,11 +75,12 @@ func (m Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 
 func (m Auto) check() error {
 	if m.Horizon < 1 || m.Horizon > maxHorizon {
-		return fmt.Errorf("horizon %d, want 1 to %d: %w", m.Horizon, maxHorizon, forecast.ErrParameter)
+		return fmt.Errorf("horizon %d, expected 1 to %d: %w", m.Horizon, maxHorizon, forecast.ErrParameter)
 	}
 	for i, season := range m.Seasons {
 		if season < 2 || i > 0 && season <= m.Seasons[i-1] {
-			return fmt.Errorf("seasons %v, want them ascending from 2 on: %w", m.Seasons, forecast.ErrParameter)
+			return fmt.Errorf("seasons %v, expected ascending seasons of 2 or more: %w", m.Seasons,
+				forecast.ErrParameter)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func (m Deseasonalised) Name() string { return fmt.Sprintf("Naive2(m=%d)", m.Per
 // forecast.ErrNotFinite.
 func (m Deseasonalised) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Period < 1 {
-		return nil, fmt.Errorf("%s: period %d, want 1 or more: %w", m.Name(), m.Period, forecast.ErrParameter)
+		return nil, fmt.Errorf("%s: period %d, expected 1 or more: %w", m.Name(), m.Period, forecast.ErrParameter)
 	}
 	if err := numeric.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)

@@ -37,13 +37,14 @@ func (m Seasonal) Name() string { return fmt.Sprintf("Seasonal naive(m=%d)", m.P
 // pair of observations a season apart. A difference over k seasons counts as k.
 func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Period < 2 {
-		return nil, fmt.Errorf("%s: period %d, want 2 or more: %w", m.Name(), m.Period, forecast.ErrParameter)
+		return nil, fmt.Errorf("%s: period %d, expected 2 or more: %w", m.Name(), m.Period, forecast.ErrParameter)
 	}
 	if err := numeric.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	if s.Len() <= m.Period {
-		return nil, fmt.Errorf("%s: %d steps, want more than %d: %w", m.Name(), s.Len(), m.Period, forecast.ErrTooShort)
+		return nil, fmt.Errorf("%s: %d steps, expected more than %d: %w", m.Name(), s.Len(), m.Period,
+			forecast.ErrTooShort)
 	}
 	f := &seasonal{
 		values: slices.Repeat([]float64{math.NaN()}, m.Period), ages: make([]uint16, m.Period),

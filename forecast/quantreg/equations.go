@@ -133,7 +133,8 @@ func (r Rows) check() error {
 		return fmt.Errorf("no rows: %w", forecast.ErrTooShort)
 	case width == 0 || width*len(r.Y) != len(r.X) || r.Weights != nil && len(r.Weights) != len(r.Y):
 		return fmt.Errorf(
-			"%d targets, %d regressors, %d weights: want as many regressors in each row, and one weight: %w",
+			"%d targets, %d regressors, %d weights: expected the same number of regressors in each row, and one "+
+				"weight per row: %w",
 			len(r.Y),
 			len(r.X),
 			len(r.Weights),
@@ -144,14 +145,14 @@ func (r Rows) check() error {
 	for i := range r.Y {
 		w := r.weight(i)
 		if !(w >= 0 && w <= maxMagnitude) {
-			return fmt.Errorf("weight %d is %v, want 0 to %g: %w", i, w, maxMagnitude, forecast.ErrParameter)
+			return fmt.Errorf("weight %d is %v, expected 0 to %g: %w", i, w, maxMagnitude, forecast.ErrParameter)
 		}
 		total += w
 	}
 	for _, numbers := range [][]float64{r.X, r.Y} {
 		for i, v := range numbers {
 			if !(math.Abs(v) <= maxMagnitude) {
-				return fmt.Errorf("number %d is %v, want at most %g: %w", i, v, maxMagnitude, forecast.ErrNotFinite)
+				return fmt.Errorf("number %d is %v, expected at most %g: %w", i, v, maxMagnitude, forecast.ErrNotFinite)
 			}
 		}
 	}

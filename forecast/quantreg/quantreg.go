@@ -160,7 +160,7 @@ func (r Regression) Precision(rows Rows, c Coefficients) ([]float64, error) {
 	}
 	width := rows.Width()
 	if len(c) != width {
-		return nil, fmt.Errorf("quantile regression: %d coefficients, want %d: %w", len(c), width,
+		return nil, fmt.Errorf("quantile regression: %d coefficients, expected %d: %w", len(c), width,
 			forecast.ErrParameter)
 	}
 	bare := Regression{Level: r.Level}
@@ -194,14 +194,15 @@ func (r Regression) check(rows Rows) error {
 	if !(r.Level > 0 && r.Level < 1) || !(r.Penalty >= 0) || r.Penalty > maxMagnitude ||
 		!(r.Epsilon >= 0 && r.Epsilon <= maxMagnitude) ||
 		r.Passes < 0 {
-		return fmt.Errorf("level %v, penalty %v, epsilon %v, %d passes: want a level between 0 and 1, the rest not "+
-			"negative: %w", r.Level, r.Penalty, r.Epsilon, r.Passes, forecast.ErrParameter)
+		return fmt.Errorf("level %v, penalty %v, epsilon %v, %d passes: expected a level between 0 and 1, and no "+
+			"negative value: %w", r.Level, r.Penalty, r.Epsilon, r.Passes, forecast.ErrParameter)
 	}
 	if err := rows.check(); err != nil {
 		return err
 	}
 	if r.Start != nil && len(r.Start) != rows.Width() {
-		return fmt.Errorf("start of %d coefficients, want %d: %w", len(r.Start), rows.Width(), forecast.ErrParameter)
+		return fmt.Errorf("start of %d coefficients, expected %d: %w", len(r.Start), rows.Width(),
+			forecast.ErrParameter)
 	}
 	return r.Prior.check(rows.Width())
 }
@@ -230,7 +231,7 @@ func (p *Prior) check(width int) error {
 		return nil
 	}
 	if len(p.Mean) != width || len(p.Precision) != width*width {
-		return fmt.Errorf("prior of %d means and %d precisions, want %d and %d: %w",
+		return fmt.Errorf("prior of %d means and %d precisions, expected %d and %d: %w",
 			len(p.Mean), len(p.Precision), width, width*width, forecast.ErrParameter)
 	}
 	for _, numbers := range [][]float64{p.Mean, p.Precision} {

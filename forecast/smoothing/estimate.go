@@ -47,7 +47,7 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	}
 	first := numeric.First(series.Values)
 	if n := series.Len() - first; n < s.least() {
-		return nil, fmt.Errorf("%s: %d steps from the first observation on, want %d: %w",
+		return nil, fmt.Errorf("%s: %d steps from the first observation on, expected at least %d: %w",
 			s.name, n, s.least(), forecast.ErrTooShort)
 	}
 	scale := numeric.Scale(series.Values)
@@ -57,7 +57,8 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	}
 	search := s.begin(values, first)
 	if search.count == 0 {
-		return nil, fmt.Errorf("%s: no observation after those with which it starts: %w", s.name, forecast.ErrTooShort)
+		return nil, fmt.Errorf("%s: no observation after the ones that the initial state needs: %w", s.name,
+			forecast.ErrTooShort)
 	}
 	fitted, err := s.finish(search, scale)
 	if err != nil {

@@ -101,7 +101,7 @@ func (m HoltWinters) Fit(s forecast.Series) (forecast.Fitted, error) { return fi
 func (m HoltWinters) Estimate(s forecast.Series) (*Fitted, error) {
 	switch {
 	case m.Period < 2:
-		return nil, fmt.Errorf("%s: period %d, want 2 or more: %w", m.Name(), m.Period, forecast.ErrParameter)
+		return nil, fmt.Errorf("%s: period %d, expected 2 or more: %w", m.Name(), m.Period, forecast.ErrParameter)
 	case m.Trend < LinearTrend || m.Trend > NoTrend:
 		return nil, fmt.Errorf("%s: trend %d is unknown: %w", m.Name(), m.Trend, forecast.ErrParameter)
 	}

@@ -152,7 +152,8 @@ func (f fixed) check(name string) error {
 			continue
 		}
 		if v := *p.value; !(v >= 0 && v <= 1) || (p.name == "phi" && v == 0) {
-			return fmt.Errorf("%s: %s = %v, want it between 0 and 1: %w", name, p.name, v, forecast.ErrParameter)
+			return fmt.Errorf("%s: %s = %v, expected a value between 0 and 1: %w", name, p.name, v,
+				forecast.ErrParameter)
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ spec:
 		"warm pool asleep is ready for this Forecast, but does not shorten the lead time")
 	s.MustKubectl(t, "patch", "deployment", "llama", "-n", "sleepy", "-p",
 		`{"spec": {"template": {"metadata": {"annotations": {"start.e2e/delay": "`+fast+`"}}}}}`)
-	leads(2*time.Second, 11*time.Second, "which warm pool asleep holds")
+	leads(2*time.Second, 11*time.Second, "that warm pool asleep provides")
 
 	s.MustKubectl(t, "delete", "warmpool", "asleep", "-n", "sleepy")
 	leads(12*time.Second, 40*time.Second, "more on nodes that a warm pool held")

@@ -89,7 +89,7 @@ func TestConvert(t *testing.T) {
 				`query: sum(sum by (pod) (vllm:num_requests_running{namespace="team",pod=~"chat-[a-z0-9]+-[a-z0-9]{5}"}))`,
 				"name: chat-running", "app: chat", "averageUtilization: 80",
 				"metrics[1] was the Pods metric running. The Forecast is its sum",
-				`Not every selector of the query has namespace="team"`,
+				`Not every selector in the query has namespace="team"`,
 			},
 			leftOut: []string{"Resource metric: it is metrics-server's"},
 		},
@@ -102,15 +102,15 @@ func TestConvert(t *testing.T) {
 		"two HPAs of one workload": {
 			manifests: hpaOf("chat", onQueue) + strings.Replace(hpaOf("chat", onPods), "name: chat,", "name: other,", 1),
 			leftOut: []string{
-				"HorizontalPodAutoscaler team/chat: : the Deployment team/chat is of the HPAs chat and other: keep one",
+				"HorizontalPodAutoscaler team/chat: : the Deployment team/chat is used by the HPAs chat and other: keep one",
 				"HorizontalPodAutoscaler team/other: : the Deployment",
 			},
 		},
 		"two HPAs that ask for one external metric": {
 			manifests: hpaOf("chat", onQueue) + hpaOf("code", onQueue),
 			leftOut: []string{
-				"team/chat: : the External metric queue_depth of the namespace team",
-				"is of the HPAs chat and code: write a Forecast for each Deployment, and let each HPA read its own",
+				"team/chat: : the External metric queue_depth in namespace team",
+				"is used by the HPAs chat and code: write a Forecast for each Deployment, and let each HPA read its own",
 			},
 		},
 		"a metric without a rule": {
@@ -123,7 +123,7 @@ func TestConvert(t *testing.T) {
 		},
 		"pods without a pattern": {
 			manifests: strings.Replace(hpaOf("chat", onPods), "kind: Deployment", "kind: Rollout", 1),
-			leftOut:   []string{"the names of its pods do not follow from the workload's"},
+			leftOut:   []string{"the names of its pods cannot be derived from the workload's name"},
 		},
 		"selectors": {
 			manifests: hpaOf("chat", strings.Replace(onQueue, "queue_depth}", `queue_depth, selector: {matchLabels: {b: "2"}, `+
@@ -154,14 +154,14 @@ func TestConvert(t *testing.T) {
 		},
 		"a threshold that is no text": {
 			manifests: scaledObjectOf(onQuery("sum(a)", "threshold: 1"), ""),
-			leftOut:   []string{`it cannot be read: threshold of triggers[0] is no text: write it in quotes, threshold: "1"`},
+			leftOut:   []string{`it cannot be read: threshold of triggers[0] is not a string: write it in quotes, threshold: "1"`},
 		},
 		"several objects of one name": {
 			manifests: scaledObjectOf(onQuery("a offset 1w", `threshold: "1"`), "") + scaledObjectOf(onQuery("b", `threshold: "1"`), ""),
 			converted: []string{
 				"Forecast team/chat-0", "ScaledObject team/chat after", "Forecast team/chat-0-2", "ScaledObject team/chat after",
 			},
-			written: []string{"query: sum(a)", "query: sum(b)", "offset 1w is taken off the query", "forecast: chat-0-2"},
+			written: []string{"query: sum(a)", "query: sum(b)", "offset 1w is removed from the query", "forecast: chat-0-2"},
 		},
 		"triggers that are not converted": {
 			manifests: scaledObjectOf(strings.Join([]string{
@@ -171,7 +171,7 @@ func TestConvert(t *testing.T) {
 			}, ","), ""),
 			leftOut: []string{
 				"triggers[0] (prometheus): its threshold", "triggers[1] (prometheus): its threshold \"1e9999999\" is not from 0.001",
-				"triggers[2] (prometheus): its query is not PromQL", "triggers[3] (prometheus): its query computes from several operands",
+				"triggers[2] (prometheus): its query is not valid PromQL", "triggers[3] (prometheus): its query combines several operands",
 				"triggers[4] (cpu): it does not read a Prometheus", "triggers[6] (prometheus): its target of type Value",
 			},
 		},
@@ -204,7 +204,7 @@ func TestConvert(t *testing.T) {
 		"documents that are no autoscalers": {
 			manifests: "apiVersion: v1\nkind: Service\nmetadata: {name: x}\n---\nkind: List\nitems: []\n---\n" +
 				"kind: ScaledObject\nmetadata: {name: ../x}\n---\nkind: [\n",
-			leftOut: []string{"a list without items", "its name or namespace is none that Kubernetes has", "is not YAML"},
+			leftOut: []string{"a list without items", "its name or namespace is not valid in Kubernetes", "is not YAML"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -251,7 +251,7 @@ externalRules:
 - {seriesQuery: a_total, name: {matches: ^.*$, as: queue_depth}, metricsQuery: "sum(<<.Series>>{<<.LabelMatchers>>})", resources: {namespaced: false}}
 - {seriesQuery: b_total, name: {matches: ^.*$, as: queue_depth}, metricsQuery: "sum(<<.Series>>{<<.LabelMatchers>>})", resources: {namespaced: false}}
 `
-	const several = "several rules may give it, externalRules[0] from the series a_total, " +
+	const several = "several rules could produce it, externalRules[0] from the series a_total, " +
 		"externalRules[1] from the series b_total"
 	got := convert(t, twice, hpaOf("chat", onQueue))
 	if len(got.LeftOut) != 1 || !strings.Contains(got.LeftOut[0].Reason, several) {
@@ -281,7 +281,7 @@ rules:
 `, "")
 	want := []string{
 		"its seriesQuery is not a selector",
-		"a filter of seriesFilters is not one regular expression",
+		"a filter in seriesFilters does not have exactly one valid regular expression",
 		"its name.matches: ",
 		"its name.as is missing",
 		"its resources.template: ",
@@ -306,7 +306,7 @@ func TestReadRules(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "0 configurations", inMap: "", inMap + "---\n" + adapterRules: "2 configurations", "kind: Service": "0 configurations",
 		"rules: [": "is not YAML", "rules: 5": "rules.yaml:1: rules: ", "kind: ConfigMap\ndata: {x: {y: z}}": "rules.yaml:1",
-		"rules: [" + strings.Repeat("{seriesQuery: a},", 1001) + "]": "1001 rules, at most 1000",
+		"rules: [" + strings.Repeat("{seriesQuery: a},", 1001) + "]": "1001 rules, but convert reads at most 1000",
 		"kind: ConfigMap\ndata: {config.yaml: 'rules: ['}":           "is not YAML",
 	} {
 		_, err := adopt.ReadRules("rules.yaml", []byte(text))
@@ -330,7 +330,7 @@ func TestNothingOfATriggerIsLost(t *testing.T) {
 	for _, want := range []string{
 		"customHeaders X-Scope-OrgID=team-a,Authorization=… selects what is read", "queryParameters dedup=true,api_key=… selects",
 		"authenticationRef mimir-auth is how KEDA reads", "ignoreNullValues false says what an empty answer means",
-		"unsafeSsl true is a setting of the connection", "odd 1 is not carried over: compare what it does with docs/keda.md",
+		"unsafeSsl true is a connection setting", "odd 1 is not converted: compare its effect with docs/keda.md",
 		"take `or vector(0)` off",
 	} {
 		if !strings.Contains(why, want) {
@@ -345,7 +345,7 @@ func TestNothingOfATriggerIsLost(t *testing.T) {
 			t.Errorf("%q is missing:\n%s", want, after)
 		}
 	}
-	if text := strings.Join(got.Converted[1].Why, "\n"); !strings.Contains(text, "or the headroom is paid for twice") {
+	if text := strings.Join(got.Converted[1].Why, "\n"); !strings.Contains(text, "or you pay for the headroom twice") {
 		t.Error(text)
 	}
 }
@@ -412,7 +412,7 @@ func TestConstantNamesAndChartValues(t *testing.T) {
 		}
 	}
 	got := convert(t, "rules: {external: []}", hpaOf("w", lag))
-	if len(got.LeftOut) != 2 || !strings.Contains(got.LeftOut[0].Reason, "the chart adds rules of its own") {
+	if len(got.LeftOut) != 2 || !strings.Contains(got.LeftOut[0].Reason, "the chart adds default rules") {
 		t.Errorf("%+v", got.LeftOut)
 	}
 }

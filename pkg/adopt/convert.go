@@ -75,7 +75,8 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 		c.leave("", "", reason)
 	}
 	if len(c.Rules.ResourceRules) > 0 {
-		const instead = "CPU and memory are not Forewarm's: install metrics-server, for HPAs and kubectl top"
+		const instead = "Forewarm does not serve CPU and memory: install metrics-server before you remove " +
+			"prometheus-adapter, so that kubectl top and HPAs on CPU or memory continue to work"
 		c.leave("resourceRules", "", instead)
 	}
 	hpas := make([]*autoscalingv2.HorizontalPodAutoscaler, len(found.Objects))
@@ -85,8 +86,7 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 			c.scaledObject(object)
 			continue
 		case kindScaledJob:
-			c.leave(objectName(object), "", "it starts jobs, which run to their end, and has no replicas: leave "+
-				"it as it is")
+			c.leave(objectName(object), "", "it starts jobs and has no replicas to scale: leave it as it is")
 			continue
 		}
 		switch h, err := autoscaler.DecodeHPA(object); {
@@ -112,7 +112,7 @@ func wants(h *autoscalingv2.HorizontalPodAutoscaler) []string {
 	out := []string{"the " + h.Spec.ScaleTargetRef.Kind + " " + h.Namespace + "/" + h.Spec.ScaleTargetRef.Name}
 	for i := range h.Spec.Metrics {
 		if e := h.Spec.Metrics[i].External; e != nil {
-			out = append(out, fmt.Sprintf("the External metric %s of the namespace %s, selector %s", e.Metric.Name,
+			out = append(out, fmt.Sprintf("the External metric %s in namespace %s with selector %s", e.Metric.Name,
 				h.Namespace, metav1.FormatLabelSelector(e.Metric.Selector)))
 		}
 	}
@@ -129,7 +129,7 @@ func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstru
 		if i > 0 {
 			advice = "write a Forecast for each " + h.Spec.ScaleTargetRef.Kind + ", and let each HPA read its own"
 		}
-		reason := fmt.Sprintf("%s is of the HPAs %s: %s", what, strings.Join(n, " and "), advice)
+		reason := fmt.Sprintf("%s is used by the HPAs %s: %s", what, strings.Join(n, " and "), advice)
 		c.leave(objectName(object), "", reason)
 		return
 	}
@@ -148,13 +148,13 @@ func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstru
 			external.Metric.Name = q.object.Name
 			kind := autoscalingv2.ExternalMetricSourceType
 			edited.Spec.Metrics[i] = autoscalingv2.MetricSpec{Type: kind, External: external}
-			sum := "the replicas are the same while all pods are ready and report."
+			sum := "The HPA asks for the same number of replicas as long as all pods are ready and report."
 			if len(q.grouping) > 0 {
-				const further = "the rule groups by further labels (%s), and of several series of a pod the HPA reads one, the " +
-					"Forecast all: compare the replicas in shadow mode."
+				const further = "The rule also groups by %s. If a pod has several series, the HPA reads one of them, " +
+					"but the Forecast adds up all of them. Compare the replicas in shadow mode."
 				sum = fmt.Sprintf(further, strings.Join(q.grouping, ", "))
 			}
-			why = append(why, fmt.Sprintf("metrics[%d] was the %s. The Forecast is its sum: %s", i, q.what, sum))
+			why = append(why, fmt.Sprintf("metrics[%d] was the %s. The Forecast is its sum. %s", i, q.what, sum))
 		}
 	}
 	if spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(edited); err == nil && len(why) > 0 {
@@ -189,21 +189,21 @@ func readRequest(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.Metr
 		// This is how controllers name pods. They shorten longer names.
 		suffix := map[string]string{"Deployment": "-[a-z0-9]+-[a-z0-9]{5}", "StatefulSet": "-[0-9]+"}[ref.Kind]
 		if q.names = (matcher{"", "=~", regexp.QuoteMeta(ref.Name) + suffix}); suffix == "" || len(ref.Name) > 46 {
-			err = errors.New("the names of its pods do not follow from the workload's: " +
-				"write a Forecast with a query of your own")
+			err = errors.New("the names of its pods cannot be derived from the workload's name: " +
+				"write a Forecast with your own query")
 		}
 	case m.Object != nil:
 		of := m.Object.DescribedObject
 		id, q.target, q.names = m.Object.Metric, m.Object.Target, matcher{"", "=", of.Name}
 		q.kind = schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
 	default:
-		return q, errors.New("it is metrics-server's, not prometheus-adapter's: leave it as it is")
+		return q, errors.New("it comes from metrics-server, not from prometheus-adapter: leave it as it is")
 	}
 	q.metric = id.Name
 	q.what += " " + id.Name
 	if q.target.Type != autoscalingv2.AverageValueMetricType || q.target.AverageValue == nil {
 		err = errors.New("its target is not of type AverageValue: " +
-			"write the total that a replica sustains (docs/hpa.md)")
+			"write an averageValue, the demand that a replica sustains (docs/hpa.md)")
 	}
 	q.object.Namespace, q.object.Name = h.Namespace, h.Name+"-"+id.Name
 	q.object.Spec.TargetRef = v1alpha1.TargetRef{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
@@ -255,11 +255,11 @@ func (c *converter) forecast(q *request, from string) error {
 	if err != nil {
 		return err
 	}
-	const gives = "signal: %s gives the metric from the series %s. The query adds up its items, as the HPA does."
+	const gives = "signal: %s produces the metric from the series %s. The query adds up all its values, as the HPA does."
 	why := append([]string{fmt.Sprintf(gives, r.at, series)}, notes...)
 	if q.kind.Kind == "" {
 		q.object.Spec.Expose = &v1alpha1.Expose{Metric: q.metric, MatchLabels: q.set}
-		why = append(why, "expose: the HPA asks for this name with these labels, and needs no change.")
+		why = append(why, "expose: the HPA asks for this name with these labels, so it needs no change.")
 	}
 	return c.write(&q.object, expr, *q.target.AverageValue, from+", "+q.what, why)
 }
@@ -291,18 +291,18 @@ func (c *converter) write(
 	f.Spec.Signal.Query = total(expr)
 	f.Spec.Scaling = &v1alpha1.Scaling{Before: &v1alpha1.BeforeScaling{Target: before}}
 	why = append(why,
-		"serve: Shadow serves the observed demand, so the replicas stay as they are while the forecast is judged.",
-		"scaling.before: the target until now, to compare with.")
+		"serve: Shadow serves the observed demand, so the replicas do not change while Forewarm judges the forecast.",
+		"scaling.before: the current target, with which Forewarm compares itself.")
 	signals := catalogue.Signals{Label: c.TenantLabel, Trust: signal.DefaultTrust()}
 	if !confined {
 		signals.Free = []string{f.Namespace}
-		const free = "Not every selector of the query has %s=%q. Forewarm adds that, or refuses another, unless " +
-			"--cluster-query-namespaces lists the namespace: compare the values in shadow mode."
+		const free = "Not every selector in the query has %s=%q. Forewarm adds this matcher, and refuses a different one, " +
+			"unless --cluster-query-namespaces lists the namespace. Compare the values in shadow mode."
 		why = append(why, fmt.Sprintf(free, c.TenantLabel, f.Namespace))
 	}
 	document, err := forecastDocument(f, signals)
 	if err != nil {
-		return fmt.Errorf("its Forecast would be invalid: %w: write one by hand", err)
+		return fmt.Errorf("its Forecast would be invalid: %w: write the Forecast by hand", err)
 	}
 	document.From, document.Why = from, why
 	c.Converted = append(c.Converted, document)

@@ -40,8 +40,8 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 		switch kind {
 		case "external", "external-push":
 		case "cron":
-			const learns = "%s holds %s replicas from %q to %q, %s. The Forecast learns what repeats in its history: keep the trigger " +
-				"in shadow mode, then remove it. A floor at all times is minReplicaCount."
+			const learns = "%s keeps %s replicas from %q to %q, %s. The Forecast learns what repeats in its history: keep " +
+				"the trigger during shadow mode, then remove it. To keep a minimum at all times, set minReplicaCount."
 			timetable = append(timetable, fmt.Sprintf(learns, what, t.Metadata["desiredReplicas"], t.Metadata["start"],
 				t.Metadata["end"], t.Metadata["timezone"]))
 		case "prometheus", "predictkube":
@@ -56,9 +56,9 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 				continue
 			}
 			triggers[i] = externalTrigger(f.Name, t.Metadata, former)
-			why = append(why, what+" reads the Forecast "+f.Name+" instead of the Prometheus.", what+twice)
+			why = append(why, what+" reads the Forecast "+f.Name+" instead of Prometheus.", what+twice)
 		default:
-			c.leave(objectName(object), what, "it does not read a Prometheus: leave it as it is")
+			c.leave(objectName(object), what, "it does not read from Prometheus: leave it as it is")
 		}
 	}
 	if err = unstructured.SetNestedSlice(edited.Object, triggers, "spec", "triggers"); len(why) > 0 && err == nil {
@@ -67,13 +67,13 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 	}
 	for _, text := range timetable {
 		c.leave(objectName(object), "cron",
-			text+" No other trigger of it was converted: write a Forecast of the workload's demand")
+			text+" No other trigger of this ScaledObject was converted: write a Forecast of the workload's demand")
 	}
 }
 
 // twice says why the target of a converted trigger must be changed later.
-const twice = ": the target is the threshold. Forewarm's value contains the headroom: once it is served, write what a " +
-	"replica sustains in full (forewarm capacity), or the headroom is paid for twice."
+const twice = ": the target is the trigger's threshold. Forewarm's forecast contains the headroom. Before you end " +
+	"shadow mode, set the target to the full capacity of a replica (forewarm capacity), or you pay for the headroom twice."
 
 // externalTrigger returns a trigger that reads a Forecast and replaces another trigger.
 func externalTrigger(forecast string, metadata map[string]string, former map[string]any) map[string]any {
@@ -117,7 +117,8 @@ func unquoted(triggers []any) string {
 		for _, key := range slices.Sorted(maps.Keys(metadata)) {
 			switch value := metadata[key].(type) {
 			case int64, float64, bool:
-				return fmt.Sprintf("%s of triggers[%d] is no text: write it in quotes, %[1]s: \"%[3]v\"", key, i, value)
+				return fmt.Sprintf("%s of triggers[%d] is not a string: write it in quotes, %[1]s: \"%[3]v\"", key, i,
+					value)
 			}
 		}
 	}
@@ -126,8 +127,8 @@ func unquoted(triggers []any) string {
 
 // keyTexts says what happens to the keys of a prometheus or predictkube trigger that a Forecast does not have.
 func keyTexts() map[string]string {
-	const selects = "selects what is read: Forewarm must read the same, by a source with it (docs/sources.md), named in signal.source"
-	const connects = "is a setting of the connection: Forewarm's source has its own (docs/sources.md)"
+	const selects = "selects the data: Forewarm needs a source with the same setting (docs/sources.md), named in signal.source"
+	const connects = "is a connection setting: Forewarm's source has its own settings (docs/sources.md)"
 	return map[string]string{
 		"customHeaders":     selects,
 		"queryParameters":   selects,
@@ -137,11 +138,11 @@ func keyTexts() map[string]string {
 		"timeout":           connects,
 		"authModes":         connects,
 		"tlsMode":           connects,
-		"ignoreNullValues":  "says what an empty answer means: Forewarm falls back, and tells so, and never takes it for 0",
-		"predictHorizon":    "is not needed: a Forecast looks ahead by the lead time, which is measured",
-		"historyTimeWindow": "is spec.history of the Forecast: 14d where it is not written",
-		"queryStep":         "is spec.step of the Forecast: 30s where it is not written",
-		"metricName":        "is not needed: KEDA names the metric by the Forecast",
+		"ignoreNullValues":  "says what an empty result means: Forewarm never takes it for 0, but serves its fallback and reports the problem",
+		"predictHorizon":    "is not needed: a Forecast looks ahead by the lead time, which Forewarm measures",
+		"historyTimeWindow": "is called spec.history in a Forecast; the default is 14d",
+		"queryStep":         "is called spec.step in a Forecast; the default is 30s",
+		"metricName":        "is not needed: KEDA names the metric after the Forecast",
 	}
 }
 
@@ -154,13 +155,13 @@ func lost(t *hpa.AutoscalerMetric, authentication string) (out []string) {
 		}
 		text, known := keyTexts()[key]
 		if !known {
-			text = "is not carried over: compare what it does with docs/keda.md"
+			text = "is not converted: compare its effect with docs/keda.md"
 		}
 		out = append(out, fmt.Sprintf("%s %s %s.", key, shown(key, t.Metadata[key]), text))
 	}
 	if authentication != "" {
-		const own = " is how KEDA reads the Prometheus: Forewarm's source needs credentials of its own for the same " +
-			"data (docs/sources.md)."
+		const own = " has the credentials with which KEDA reads Prometheus: Forewarm's source needs its own credentials " +
+			"for the same data (docs/sources.md)."
 		out = append(out, "authenticationRef "+authentication+own)
 	}
 	return out
@@ -188,23 +189,23 @@ func shown(key, value string) string {
 // trigger writes the Forecast for a trigger that reads Prometheus.
 func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from, authentication string) error {
 	if t.Refused != "" {
-		return errors.New(t.Refused + "; or write a Forecast of the demand by hand")
+		return errors.New(t.Refused + "; or write a Forecast for the demand by hand")
 	}
 	target := *apiresource.NewMilliQuantity(t.Target, apiresource.DecimalSI)
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(t.Metadata["query"])
 	if err != nil {
-		return fmt.Errorf("its query is not PromQL: %w: correct it", err)
+		return fmt.Errorf("its query is not valid PromQL: %w: correct it", err)
 	}
 	expr, notes, err := demandOf(expr)
 	if err != nil {
 		return err
 	}
 	server := prometheus.RedactedURL(cmp.Or(t.Metadata["serverAddress"], t.Metadata["prometheusAddress"]))
-	why := []string{"signal: the query of the trigger, of " + server + ": Forewarm must read the same."}
+	why := []string{"signal: the query of the trigger, which reads " + server + ". Forewarm must read the same data."}
 	why = append(append(why, notes...), lost(t, authentication)...)
 	if _, set := t.Metadata["ignoreNullValues"]; !set && t.Metadata["prometheusAddress"] == "" && mayBeEmpty(expr) {
-		const empty = "The query can be empty by itself, and KEDA takes that for 0 (ignoreNullValues). Forewarm falls back, and " +
-			"tells so, and never takes it for 0: append `or vector(0)` if an empty answer is a demand of 0."
+		const empty = "The query can return an empty result, which KEDA takes for 0 (ignoreNullValues). Forewarm never " +
+			"does: it serves its fallback and reports the problem. If an empty result means a demand of 0, append `or vector(0)`."
 		why = append(why, empty)
 	}
 	return c.write(f, expr, target, from, why)

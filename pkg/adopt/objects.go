@@ -78,7 +78,7 @@ func ReadCluster(ctx context.Context, cluster dynamic.Interface, namespace strin
 		all, err := client.ListAll(ctx, cluster.Resource(resource).Namespace(namespace))
 		switch {
 		case apierrors.IsForbidden(err):
-			const unread = "%ss are not read: you may not list them (kubectl auth can-i list %s %s)"
+			const unread = "%ss are not read: you are not allowed to list them (kubectl auth can-i list %s %s)"
 			found.Forbidden = append(found.Forbidden, kind)
 			found.Unread = append(found.Unread, fmt.Sprintf(unread, kind, resource.GroupResource(), scope))
 		case err != nil && !apierrors.IsNotFound(err):
@@ -105,7 +105,7 @@ func ManifestFiles(path string) (files []string, err error) {
 			return err
 		}
 		if files = append(files, file); len(files) > most {
-			return fmt.Errorf("--file %s: more than %d files: name a smaller folder", path, most)
+			return fmt.Errorf("--file %s: more than %d files: choose a smaller folder", path, most)
 		}
 		return nil
 	})
@@ -144,7 +144,7 @@ func objectOf(d manifest.RawDocument, namespace string) (*unstructured.Unstructu
 	// The names will be part of a file name.
 	if validation.IsDNS1123Subdomain(object.GetName()) != nil ||
 		validation.IsDNS1123Label(object.GetNamespace()) != nil {
-		return nil, d.Err("its name or namespace is none that Kubernetes has: correct it")
+		return nil, d.Err("its name or namespace is not valid in Kubernetes: correct it")
 	}
 	return object, nil
 }

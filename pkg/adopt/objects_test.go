@@ -105,16 +105,16 @@ func TestWorkloads(t *testing.T) {
 	for _, w := range rows {
 		got = append(got, w.ID()+" "+w.Name+" "+w.LeftOut)
 	}
-	want := "team/Deployment/done done-inflight it has a Forecast already: mine; " +
+	want := "team/Deployment/done done-inflight it already has a Forecast: mine; " +
 		"team/LeaderWorkerSet/large large-inflight ; team/Deployment/llama llama-inflight ; " +
-		"team/StatefulSet/llama llama-inflight another workload has the Forecast llama-inflight"
+		"team/StatefulSet/llama llama-inflight another workload already has the Forecast llama-inflight"
 	if strings.Join(got, "; ") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	unread := strings.Join(found.Unread, "\n")
 	for _, text := range []string{
-		"HorizontalPodAutoscalers are not read: you may not list them (kubectl auth can-i list horizontalpodautoscalers.autoscaling -n team)",
-		"ScaledObject team/broken is not read: its spec is not that of a ScaledObject",
+		"HorizontalPodAutoscalers are not read: you are not allowed to list them (kubectl auth can-i list horizontalpodautoscalers.autoscaling -n team)",
+		"ScaledObject team/broken is not read: its spec is not a valid ScaledObject",
 	} {
 		if !strings.Contains(unread, text) {
 			t.Errorf("%q is missing: %s", text, unread)

@@ -110,14 +110,14 @@ func recognize(ctx context.Context, cfg Config, w *Workload) error {
 	}
 	switch len(found) {
 	case 0:
-		const none = "no known server reported its pods in the last day: are its metrics scraped? A query to try: " +
-			"forewarm presets --render vllm/inflight --target %s --namespace %s; for a server without metrics see " +
+		const none = "no known model server reported its pods in the last day: check that its metrics are scraped. " +
+			"For a query to try, run forewarm presets --render vllm/inflight --target %s --namespace %s; for a server without metrics, see " +
 			"dcgm/gpu-busy in docs/signals.md#which-signal"
 		w.LeftOut = fmt.Sprintf(none, w.Workload, w.Namespace)
 	case 1:
 		w.Preset = found[0]
 	default:
-		w.LeftOut = strings.Join(found, " and ") + " both have series: choose by docs/signals.md#which-signal"
+		w.LeftOut = strings.Join(found, " and ") + " both have series: docs/signals.md#which-signal helps you choose"
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (w *Workload) readScaling() {
 	}
 	w.Scaling = w.ScaledBy[0] + " on " + strings.Join(others, "; ")
 	if w.metric != nil {
-		w.Scaling = "of " + w.ScaledBy[0] + ", on " + w.metric.String()
+		w.Scaling = "taken from " + w.ScaledBy[0] + ", which scales on " + w.metric.String()
 	}
 }
 
@@ -233,17 +233,17 @@ func render(cfg Config, w *Workload) {
 	}
 	estimate := fmt.Sprintf("forewarm capacity --prometheus URL --preset %s --target %s -n %s", w.Preset, w.Workload,
 		w.Namespace)
-	scaling := "scaling: " + w.Scaling + ". target is the same as before's, the least that a replica sustains; the estimate of " +
-		estimate + " may be higher."
+	scaling := "scaling: " + w.Scaling + ". The target is the same as in before: a replica sustains at least this " +
+		"much. It may sustain more; for an estimate, run " + estimate + "."
 	if w.metric == nil {
-		scaling = "No scaling: " + w.Scaling + ". For a verdict add scaling: {target: …}, what one replica sustains, which " +
-			estimate + " estimates; before Forewarm, an HPA with 70% of it as its target is assumed."
+		scaling = "No scaling: " + w.Scaling + ". For a verdict, add scaling: {target: …} with what one replica sustains; " +
+			"for an estimate, run " + estimate + ". Forewarm is then compared with an HPA whose target is 70% of that."
 	}
 	document.From, document.Why = w.Workload, []string{
-		"signal: the only server with series of these pods in the last day.",
+		"signal: the only model server with series for these pods in the last day.",
 		scaling,
-		"leadTime: from \"more replicas\" to \"ready\", measured on the workload's own pods, the fallback until then.",
-		"serve: the observed demand is served until this line is removed: when the verdict of some days is good.",
+		"leadTime: the time from a scale-up to ready, measured on the workload's own pods; until then, the fallback applies.",
+		"serve: Forewarm serves the observed demand until you remove this line, when the verdict of some days is good.",
 		"Then keep a second metric that does not need Forewarm. " + w.withoutForewarm() +
 			" See docs/hpa.md#a-second-metric-that-does-not-need-forewarm.",
 	}
@@ -253,7 +253,7 @@ func render(cfg Config, w *Workload) {
 // withoutForewarm says what scales the workload up while Forewarm is down: a metric that its autoscaler already has and that does not come
 // from Forewarm, with a higher target, or a higher minimum.
 func (w *Workload) withoutForewarm() string {
-	const target = "raised to just below what a replica sustains (60 for 64)."
+	const target = "raised to just below what a replica sustains (60 if it sustains 64)."
 	field := "minReplicas"
 	if len(w.scalers) > 0 && w.scalers[0].Kind == hpa.KindScaledObject {
 		field = "minReplicaCount"
@@ -261,12 +261,12 @@ func (w *Workload) withoutForewarm() string {
 	minimum := "raise " + field + " to what a normal busy hour needs."
 	switch {
 	case w.metric == nil:
-		return "None is known here: " + minimum
+		return "No such metric is known here: " + minimum
 	case field == "minReplicaCount":
 		return "Keep " + w.metric.String() + ", with its threshold " + target +
-			" Let KEDA read Forewarm's value by a prometheus trigger, too, or " + minimum
+			" Let KEDA read Forewarm's value with a prometheus trigger, too, or " + minimum
 	case w.metric.Source == hpa.External:
-		return w.metric.String() + " comes from Forewarm once Forewarm serves External metrics: add a Pods metric of another adapter, or " +
+		return w.metric.String() + " comes from Forewarm once Forewarm serves External metrics: add a Pods metric from another adapter, or " +
 			minimum
 	}
 	return "Keep " + w.metric.String() + ", with its target " + target

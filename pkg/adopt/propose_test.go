@@ -35,7 +35,7 @@ func TestPropose(t *testing.T) {
 		err     error
 	}{
 		"one server":    {"vllm:", series.ErrNoSeries, "", nil},
-		"no server":     {"", series.ErrNoSeries, "no known server reported its pods", nil},
+		"no server":     {"", series.ErrNoSeries, "no known model server reported its pods", nil},
 		"all servers":   {"}", series.ErrNoSeries, " both have series", nil},
 		"refused":       {"", refused, "403 Forbidden", nil},
 		"not available": {"", series.ErrUnavailable, "", series.ErrUnavailable},

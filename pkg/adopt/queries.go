@@ -16,22 +16,22 @@ import (
 func demandOf(expr parser.Expr) (demand parser.Expr, notes []string, err error) {
 	demand, taken := plain(expr)
 	if trick := remaining(demand); trick != "" {
-		const several = "its query computes from several operands with %s: write the plain demand of now as the query"
+		const several = "its query combines several operands with %s: write a query for the current demand alone"
 		return nil, nil, fmt.Errorf(several, trick)
 	}
 	if isRatio(demand) {
-		const ratio = "its query is a ratio of two series, which is no demand: write the total as the query, as its numerator " +
-			"may be, and what a replica sustains of it as the target"
+		const ratio = "its query is a ratio of two series, which is not a demand: write the total as the query (its " +
+			"numerator may be the total), and how much of the total a replica sustains as the target"
 		return nil, nil, errors.New(ratio)
 	}
 	if number := defaultOf(demand); number != "" {
-		const missing = "The query says %[1]s where there is no series: an exporter that is down is then a demand of %[1]s. " +
-			"If the series is always there, take `or vector(%[1]s)` off: Forewarm tells of a series that is missing."
+		const missing = "The query returns %[1]s if there is no series, so an exporter that is down looks like a demand of " +
+			"%[1]s. If the series always exists, remove `or vector(%[1]s)`: Forewarm then reports when the series is missing."
 		notes = append(notes, fmt.Sprintf(missing, number))
 	}
 	for _, trick := range taken {
 		notes = append(notes,
-			trick+" is taken off the query: the Forecast looks ahead of the plain demand by itself.")
+			trick+" is removed from the query: the Forecast needs the current demand and looks ahead by itself.")
 	}
 	return demand, notes, nil
 }

@@ -10,10 +10,10 @@ func TestQueriesOfRules(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
 		"100 * sum(busy{<<.LabelMatchers>>}) / sum(workers{<<.LabelMatchers>>})":                         "left out: its query is a ratio of two series",
-		"max(sum(x{<<.LabelMatchers>>}) or sum(x{<<.LabelMatchers>>} offset 7d))":                        "left out: its query computes from several operands with offset",
-		"sum(x{<<.LabelMatchers>>} offset 7d) by (<<.GroupBy>>)":                                         "offset 1w is taken off the query",
-		"ceil(sum(x{<<.LabelMatchers>>}) by (<<.GroupBy>>, gpu))":                                        "further labels (gpu), and of several series of a pod the HPA reads one",
-		"histogram_quantile(0.9, sum(rate(x{<<.LabelMatchers>>}[5m])) by (le, namespace, <<.GroupBy>>))": "the replicas are the same",
+		"max(sum(x{<<.LabelMatchers>>}) or sum(x{<<.LabelMatchers>>} offset 7d))":                        "left out: its query combines several operands with offset",
+		"sum(x{<<.LabelMatchers>>} offset 7d) by (<<.GroupBy>>)":                                         "offset 1w is removed from the query",
+		"ceil(sum(x{<<.LabelMatchers>>}) by (<<.GroupBy>>, gpu))":                                        "The rule also groups by gpu. If a pod has several series, the HPA reads one of them",
+		"histogram_quantile(0.9, sum(rate(x{<<.LabelMatchers>>}[5m])) by (le, namespace, <<.GroupBy>>))": "The HPA asks for the same number of replicas",
 	} {
 		rules := `rules: [{seriesQuery: x, name: {as: running}, resources: {template: <<.Resource>>}, metricsQuery: "` + query + `"}]`
 		got := convert(t, rules, hpaOf("chat", onPods))
@@ -36,7 +36,7 @@ func TestEmptyAnswers(t *testing.T) {
 	for query, want := range map[string]bool{"sum(x) > 10": true, "sum(x)": false} {
 		got := convert(t, "", scaledObjectOf(onQuery(query, `threshold: "2"`), ""))
 		if len(got.Converted) != 2 ||
-			strings.Contains(strings.Join(got.Converted[0].Why, "\n"), "can be empty by itself") != want {
+			strings.Contains(strings.Join(got.Converted[0].Why, "\n"), "can return an empty result") != want {
 			t.Errorf("%s: %+v", query, got)
 		}
 	}

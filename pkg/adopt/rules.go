@@ -77,7 +77,7 @@ func ReadRules(file string, data []byte) (c Rules, err error) {
 		return c, err
 	}
 	if len(found) != 1 {
-		const many = "%s: %d configurations of prometheus-adapter, want one: name its file or its ConfigMap"
+		const many = "%s: %d configurations of prometheus-adapter, expected one: set --rules to its file or its ConfigMap"
 		return c, fmt.Errorf(many, file, len(found))
 	}
 	if found[0].Broken != nil {
@@ -92,7 +92,8 @@ func ReadRules(file string, data []byte) (c Rules, err error) {
 		}
 	}
 	if n := len(c.Rules) + len(c.ExternalRules); n > maxRules {
-		return c, fmt.Errorf("%s: %d rules, at most %d are read: remove those that no HPA uses", file, n, maxRules)
+		return c, fmt.Errorf("%s: %d rules, but convert reads at most %d: remove the rules that no HPA uses", file, n,
+			maxRules)
 	}
 	compileAll := func(list string, all []rule) []rule {
 		for i := range all {
@@ -127,8 +128,8 @@ func valuesOf(d manifest.RawDocument) (c Rules, ok bool) {
 	v := values.Rules
 	c.Rules, c.ExternalRules, c.ResourceRules = v.Custom, v.External, v.Resource
 	if v.Default == nil || *v.Default {
-		const rendered = "the chart adds rules of its own, which are not in its values: helm template renders them, or " +
-			"set rules.default: false if no HPA uses them"
+		const rendered = "the chart adds default rules, which are not in its values: set --rules to the output of " +
+			"helm template, or set rules.default: false if no HPA uses the default rules"
 		c.broken = append(c.broken, LeftOut{"rules.default", "", rendered})
 	}
 	return c, true
@@ -207,7 +208,8 @@ func (r *rule) compileFilters(matchers []*labels.Matcher) error {
 	for _, f := range r.SeriesFilters {
 		pattern, err := regexp.Compile(cmp.Or(f.Is, f.IsNot))
 		if err != nil || (f.Is == "") == (f.IsNot == "") {
-			return errors.Join(errors.New("a filter of seriesFilters is not one regular expression, is or isNot"), err)
+			const filter = "a filter in seriesFilters does not have exactly one valid regular expression, is or isNot"
+			return errors.Join(errors.New(filter), err)
 		}
 		r.passes = append(r.passes, func(name string) bool { return pattern.MatchString(name) == (f.Is != "") })
 	}
@@ -236,12 +238,12 @@ func findRule(all []rule, metric string, known []string) (found *rule, series st
 	}
 	switch {
 	case len(words) == 0:
-		return nil, "", errors.New("no rule gives it: correct the name, or write a Forecast with a query of your own")
+		return nil, "", errors.New("no rule produces it: correct the name, or write a Forecast with your own query")
 	case len(fitting) != 1:
-		const several = "several rules may give it, %s: name the series that exists with --series"
+		const several = "several rules could produce it, %s: set --series to the series that exists"
 		return nil, "", fmt.Errorf(several, strings.Join(words, ", "))
 	case series == "":
-		const unknown = "the series of %s does not follow from its name.matches: name it with --series, or in its seriesQuery"
+		const unknown = "the series of %s cannot be derived from its name.matches: write it in --series, or in its seriesQuery"
 		return nil, "", fmt.Errorf(unknown, found.at)
 	}
 	return found, series, nil
@@ -313,12 +315,12 @@ func parseTemplate(text string) (*template.Template, error) {
 	used := control.FindAllString(text, -1)
 	for i, action := range used {
 		if i > 1 || !loop.MatchString(action) {
-			return nil, fmt.Errorf("%.64q is not converted, write the query out", action)
+			return nil, fmt.Errorf("%.64q cannot be converted: write the query without it", action)
 		}
 	}
 	makers := template.FuncMap{}
 	for _, name := range []string{"call", "html", "js", "print", "printf", "println", "slice", "urlquery"} {
-		makers[name] = func(...any) (string, error) { return "", errors.New("it is not converted") }
+		makers[name] = func(...any) (string, error) { return "", errors.New("it cannot be converted") }
 	}
 	return template.New("query").Delims("<<", ">>").Option("missingkey=error").Funcs(makers).Parse(text)
 }
@@ -338,7 +340,7 @@ func (r *rule) labelOf(kind schema.GroupVersionKind) (string, error) {
 		err = errors.New("add an override")
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: its resources name no label of a %s: %w", r.at, singular.Resource, err)
+		return "", fmt.Errorf("%s: its resources define no label for a %s: %w", r.at, singular.Resource, err)
 	}
 	return label.String(), nil
 }
@@ -359,11 +361,12 @@ func (r *rule) expand(series string, matchers []matcher, groupBy []string) (pars
 		"Series": series, "LabelMatchers": strings.Join(texts, ","), "LabelValuesByName": values,
 		"GroupBy": strings.Join(groupBy, ","), "GroupBySlice": groupBy,
 	}); err != nil {
-		return nil, fmt.Errorf("the metricsQuery of %s cannot be filled in: %w: write it out", r.at, err)
+		return nil, fmt.Errorf("the template metricsQuery of %s cannot be filled in: %w: write it without a template", r.at,
+			err)
 	}
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(text.String())
 	if err != nil {
-		return nil, fmt.Errorf("the metricsQuery of %s, filled in, is not PromQL: %w: correct it", r.at, err)
+		return nil, fmt.Errorf("the metricsQuery of %s, filled in, is not valid PromQL: %w: correct it", r.at, err)
 	}
 	return expr, nil
 }

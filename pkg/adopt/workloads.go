@@ -43,7 +43,7 @@ func Workloads(found *Objects) []*Workload {
 		case hpa.KindHPA, hpa.KindScaledObject:
 			switch scaler, err := autoscaler.FromObject(object); {
 			case err != nil:
-				found.Unread = append(found.Unread, objectName(object)+" is not read: "+err.Error())
+				found.Unread = append(found.Unread, objectName(object)+" cannot be read: "+err.Error())
 			case scaler.Owner == "": // Otherwise its owner counts.
 				w := at(scaler.Workload)
 				w.scalers, w.ScaledBy = append(w.scalers, scaler), append(w.ScaledBy, scaler.Ref())
@@ -80,9 +80,9 @@ func settle(rows map[leadtime.Workload]*Workload, existing []*v1alpha1.Forecast)
 		key := r.Namespace + "/" + r.Name
 		switch {
 		case i >= 0:
-			r.LeftOut = "it has a Forecast already: " + existing[i].Name
+			r.LeftOut = "it already has a Forecast: " + existing[i].Name
 		case taken[key]:
-			r.LeftOut = "another workload has the Forecast " + r.Name
+			r.LeftOut = "another workload already has the Forecast " + r.Name
 		}
 		taken[key] = true
 	}
@@ -119,8 +119,8 @@ var accelerator = regexp.MustCompile(
 // Create creates the Forecasts that were written. One that is there stays as it is.
 func Create(ctx context.Context, found *Objects, rows []*Workload) error {
 	if slices.Contains(found.Forbidden, v1alpha1.ForecastKind) {
-		return errors.New("--apply needs the right to list forecasts.forewarm.dev, so that no workload gets a second " +
-			"one: nothing was created")
+		return errors.New("--apply needs permission to list forecasts.forewarm.dev, so that no workload gets a " +
+			"second Forecast: nothing was created")
 	}
 	var problems []error
 	for _, r := range rows {

@@ -163,7 +163,8 @@ func parseTime(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%.64q: write a date, 2026-12-24, or a date and a time, 2026-12-24T18:00", text)
+	return time.Time{}, fmt.Errorf("%.64q: write a date, such as 2026-12-24, or a date and a time, such as "+
+		"2026-12-24T18:00", text)
 }
 
 // in is a time by the clock in a zone, as RFC 5545 has it: the first of two times at which a clock that is set back shows it, and, where
@@ -186,14 +187,14 @@ func in(zone *time.Location, clock time.Time) time.Time {
 func (e *parsed) parseRule(text string) (*rrule.RRule, error) {
 	option, err := rrule.StrToROption(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: write a rule as in FREQ=WEEKLY;BYDAY=MO,TH", err)
+		return nil, fmt.Errorf("%w: write a rule such as FREQ=WEEKLY;BYDAY=MO,TH", err)
 	}
 	if strings.Contains(strings.ToUpper(text), "DTSTART") {
-		return nil, errors.New("remove DTSTART: start has it")
+		return nil, errors.New("remove DTSTART: the field start defines it")
 	}
 	if option.Freq == rrule.MINUTELY || option.Freq == rrule.SECONDLY || len(option.Byminute) > 1 ||
 		len(option.Bysecond) > 1 {
-		return nil, errors.New("it may begin once an hour at most: write a longer duration")
+		return nil, errors.New("an event can begin at most once an hour: use a longer interval, and a longer duration")
 	}
 	if option.Dtstart = e.first; strings.HasSuffix(untilOf(text), "Z") {
 		option.Until = clock(option.Until.In(e.zone))
@@ -213,11 +214,12 @@ func (e *parsed) checkRule(iterator rrule.Next) error {
 		case err != nil:
 			return err
 		case !more && n == 0:
-			return errors.New("it has no occurrence")
+			return errors.New("the rule has no occurrence")
 		case !more || at.After(e.first.AddDate(1, 0, 0)):
 			return nil
 		case n >= maxYearly && e.first.Year() < frequent:
-			return fmt.Errorf("it begins more than %d times a year: write a start of %d or later", maxYearly, frequent)
+			return fmt.Errorf("the event begins more than %d times a year: write a start of %d or later", maxYearly,
+				frequent)
 		}
 	}
 }
@@ -238,7 +240,7 @@ func clock(t time.Time) time.Time {
 func next(iterator rrule.Next) (at time.Time, more bool, err error) {
 	defer func() {
 		if recover() != nil {
-			more, err = false, errors.New("it means nothing")
+			more, err = false, errors.New("no such time exists")
 		}
 	}()
 	at, more = iterator()

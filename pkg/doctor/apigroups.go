@@ -142,15 +142,16 @@ func (s *state) checkGroup(g apiGroup, own aggregation.Service) (out []Finding, 
 		f.Message = "is not served, because --" + g.flag + " is false"
 	case len(holders) == 0:
 		f.Level, f.Message = Warning, "no server serves it, so "+g.without
-		f.Remedy = "wait until Forewarm's leader takes it, which happens at the latest ten minutes after another server gave it up; " +
-			"if it does not, see the log of the leader; or set --" + g.flag + "=false"
+		f.Remedy = "wait until Forewarm's leader takes over the group, at most ten minutes after the other server " +
+			"gave it up; if the leader does not take it over, see the log of the leader; if you do not need the " +
+			"group, set --" + g.flag + "=false"
 	case g.name == aggregation.Inspect:
 		f.Level, f.Message = Error, fmt.Sprintf("leads to %s and not to %s", joinServices(holders), own)
 		f.Remedy = "if two Forewarms are installed, keep one of them; otherwise correct --namespace or the APIService"
 	case s.args[g.flag] == string(aggregation.Required):
 		f.Level, f.Message = Error, fmt.Sprintf("leads to %s, but --%s=true requires that Forewarm serves it",
 			joinServices(holders), g.flag)
-		f.Remedy = "delete its APIServices, so that Forewarm takes it, or set --" + g.flag + "=auto"
+		f.Remedy = "delete the APIServices of that group, so that Forewarm takes it over, or set --" + g.flag + "=auto"
 	default:
 		f.Message = fmt.Sprintf("leads to %s, so %s", joinServices(holders), g.without)
 	}
@@ -190,8 +191,8 @@ func (a *apiService) remedy(c *metav1.Condition, ours bool) string {
 	case strings.Contains(c.Message, "signed by unknown authority"),
 		strings.Contains(c.Message, "certificate is valid for"):
 		if ours {
-			return "its caBundle does not match the certificate of the server: Forewarm's leader writes the caBundle; see the " +
-				"other findings for the reason why it does not"
+			return "its caBundle does not match the certificate of the server, although Forewarm's leader should " +
+				"keep it up to date: see the other findings for the reason"
 		}
 		return "correct its caBundle by applying the manifests of " + string(a.leadsTo())
 	case strings.Contains(c.Message, "has expired or is not yet valid"):

@@ -37,8 +37,8 @@ func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
 		}
 		f.Check, f.Object = name, "APIService "+a.Name
 		if f.Level == Error && f.Remedy == "" {
-			f.Remedy = "Forewarm's leader writes it within seconds: check that a replica leads and has the permission (the checks " +
-				"Deployment, Leader and Rights)"
+			f.Remedy = "Forewarm's leader normally writes the caBundle within seconds: check that a replica is the " +
+				"leader and has the permission (see the checks Deployment, Leader and Rights)"
 			if ownFiles {
 				f.Remedy = "set --tls-ca-file to the authority of the certificate in --tls-cert-file " +
 					"(docs/security.md#certificates)"
@@ -73,7 +73,7 @@ func (d *Doctor) authority(ctx context.Context, s *state, external bool) ([]*x50
 	certificates, err := parseBundle(text)
 	switch {
 	case len(text) == 0 && !keyed:
-		f.Message, f.Remedy = "is empty", "check the pods of Forewarm, which fills it when it runs"
+		f.Message, f.Remedy = "is empty", "check the pods of Forewarm: when Forewarm runs, it fills this Secret"
 	case err != nil:
 		f.Message, f.Remedy = fmt.Sprintf("was changed by someone else: %s: %v", aggregation.CertificatesKey,
 			err), restore
@@ -96,8 +96,8 @@ func verified(a *apiService, signers []*x509.Certificate, now time.Time) Finding
 	case a.Spec.InsecureSkipTLSVerify:
 		return Finding{
 			Level: Warning,
-			Message: "the kube-apiserver does not verify Forewarm (insecureSkipTLSVerify), so any server that answers in its place " +
-				"can set replica counts",
+			Message: "the kube-apiserver does not verify Forewarm (insecureSkipTLSVerify), so any server that " +
+				"answers in place of Forewarm can control replica counts",
 			Remedy: "after an upgrade, wait five minutes until the leader fixes it; otherwise " + reinstall,
 		}
 	case len(a.Spec.CABundle) == 0:
@@ -111,8 +111,8 @@ func verified(a *apiService, signers []*x509.Certificate, now time.Time) Finding
 		if !holds(bundle, signer) {
 			return Finding{
 				Level: Error,
-				Message: "its caBundle lacks a certificate of Forewarm's authority, which may be the one that signed the " +
-					"certificate of the server",
+				Message: "its caBundle lacks one of the certificates of Forewarm's authority; if that one signed the " +
+					"certificate of the server, the kube-apiserver cannot verify Forewarm",
 			}
 		}
 	}
@@ -147,13 +147,14 @@ func lifetime(certificates []*x509.Certificate, now time.Time) Finding {
 			Remedy:  "compare the clocks of the nodes with yours",
 		}
 	case !now.Before(last):
-		return Finding{Level: Error, Message: "its certificates have expired, the last on " + until}
+		return Finding{Level: Error, Message: "its certificates have expired, the last one on " + until}
 	case now.Add(expiresSoon).After(last):
 		return Finding{
 			Level:   Warning,
 			Message: "its certificates expire on " + until,
-			Remedy: "if they are Forewarm's own, which it renews four months in advance, check that a replica leads and has the " +
-				"permission to write (the checks Leader and Rights); renew other certificates yourself",
+			Remedy: "Forewarm renews its own certificates four months in advance, so if these are its own, check " +
+				"that a replica is the leader and has the permission to write them (see the checks Leader and " +
+				"Rights); renew other certificates yourself",
 		}
 	}
 	return Finding{Level: OK, Message: "its certificates are valid until " + until}
@@ -201,7 +202,7 @@ func checkClocks(ctx context.Context, d *Doctor, s *state) []Finding {
 
 // clock is the finding about another clock that is ahead of this machine's by a time.
 func clock(whose string, ahead time.Duration, unknown bool) Finding {
-	f := Finding{Check: "Clocks", Level: OK, Object: whose, Message: "its clock agrees with this machine's"}
+	f := Finding{Check: "Clocks", Level: OK, Object: whose, Message: "its clock agrees with the clock of this machine"}
 	if unknown {
 		f.Level, f.Message = Unknown, "its clock is unknown, because its answers have no date"
 	}
@@ -211,8 +212,9 @@ func clock(whose string, ahead time.Duration, unknown bool) Finding {
 			side = "behind"
 		}
 		f.Level = Warning
-		f.Message = fmt.Sprintf("its clock is %s %s this machine's", ahead.Abs().Round(time.Second), side)
-		f.Remedy = "synchronize the clocks (NTP), because samples are taken at the wrong time and certificates can be invalid"
+		f.Message = fmt.Sprintf("its clock is %s %s the clock of this machine", ahead.Abs().Round(time.Second), side)
+		f.Remedy = "synchronize the clocks (NTP); until then, samples get the wrong time, and certificates can " +
+			"appear invalid"
 	}
 	return f
 }

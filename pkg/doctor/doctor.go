@@ -97,7 +97,7 @@ func (d *Doctor) Examine(ctx context.Context) (Report, error) {
 	if ctx.Err() != nil {
 		report.Findings = append(report.Findings, Finding{
 			Check: "Time", Level: Unknown, Message: "the checks took too long, so some of them are missing",
-			Remedy: "run forewarm doctor again, closer to the cluster",
+			Remedy: "run forewarm doctor again on a machine that is closer to the cluster",
 		})
 	}
 	report.sort()

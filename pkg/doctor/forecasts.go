@@ -49,8 +49,8 @@ func (s *state) stateOf(f *v1alpha1.Forecast) []Finding {
 				Level:   Error,
 				Object:  object,
 				Message: "Forewarm has not written a status yet",
-				Remedy: "wait a minute; if this lasts, check that a replica leads and has the permission (the checks Deployment, " +
-					"Leader and Rights)",
+				Remedy: "wait a minute; if this lasts, check that a replica is the leader and has the permission " +
+					"(see the checks Deployment, Leader and Rights)",
 			},
 		}
 	}
@@ -71,7 +71,8 @@ func (s *state) stateOf(f *v1alpha1.Forecast) []Finding {
 		}
 		out = append(out, finding("Forecasts", level, ready, "see docs/reference/conditions.md#ready"))
 	case state == snapshot.Warming:
-		out = append(out, finding("History", Warning, ready, "wait, or read from a Prometheus with a longer retention"))
+		out = append(out, finding("History", Warning, ready, "wait until there is more history, or read from a "+
+			"Prometheus with a longer retention"))
 	}
 	for _, kind := range []string{
 		snapshot.ConditionData, snapshot.ConditionSignal, snapshot.ConditionSaturated, snapshot.ConditionUncalibrated,

@@ -83,8 +83,9 @@ func (a *apiService) handed(own aggregation.Service, others map[aggregation.Serv
 		f.Message = "CPU and memory metrics (for HPAs on Resource metrics and kubectl top) come from " + string(
 			a.leadsTo(),
 		) +
-			" and stop when you remove it, because Forewarm does not serve them"
-		f.Remedy = "install metrics-server, let the APIService " + a.Name + " lead to it, and remove resourceRules from the other server"
+			" and stop when you remove that server, because Forewarm does not serve them"
+		f.Remedy = "before you remove that server, install metrics-server and let the APIService " + a.Name +
+			" lead to metrics-server; then remove resourceRules from the configuration of the old server"
 	}
 	return f
 }
@@ -97,7 +98,7 @@ func (s *state) answered(a *hpa.Autoscaler, m *hpa.AutoscalerMetric) Finding {
 	case m.PerPod:
 		return Finding{
 			Level:   Error,
-			Message: named + ": Forewarm does not serve metrics of single pods",
+			Message: named + ": Forewarm does not serve metrics of individual pods",
 			Remedy:  convert,
 		}
 	case m.Source == hpa.Object:

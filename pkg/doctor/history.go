@@ -164,10 +164,10 @@ func clusters(ctx context.Context, source *prometheus.Source, trust signal.Trust
 		{
 			Check: "Clusters",
 			Level: Warning,
-			Message: "the Prometheus has data of several clusters (" + join(
+			Message: "the Prometheus has data from several clusters (" + join(
 				found,
-			) + "), so Forewarm adds up the demand of " +
-				"workloads with the same namespace and name",
+			) + "), so Forewarm adds up the demand of workloads that have the same namespace and name in different " +
+				"clusters",
 			Remedy: "set --cluster (cluster in the chart), for example to cluster=" + found[0],
 		},
 	}
@@ -184,7 +184,8 @@ func (p *patient) claims(ctx context.Context, level Level) *Finding {
 		level,
 		"if an exporter runs there, add the namespace to --exporter-namespaces (exporterNamespaces in the chart); otherwise find out "+
 			"which scrape job adds these series",
-		"pods in %s report metrics about pods of %s, and Forewarm ignores these metrics",
+		"pods in other namespaces (%s) report metrics about pods in namespace %s, but Forewarm does not trust these "+
+			"pods and ignores their metrics",
 		join(from),
 		p.forecast.Namespace,
 	)
@@ -210,9 +211,9 @@ func (p *patient) reports(ctx context.Context) []Finding {
 			return append(out, p.finding(
 				"Labels",
 				Warning,
-				"keep one of the scrape jobs; if a pod has servers at several ports, scrape all of them in one job, so that Forewarm "+
-					"adds them up",
-				"several jobs scrape %s of %s, and Forewarm uses the highest value",
+				"keep one of the scrape jobs; if a pod has servers at several ports, scrape all of these ports in "+
+					"one job, so that Forewarm adds up their values",
+				"several jobs scrape %s from the pods %s, and Forewarm uses the highest value",
 				s.Name,
 				join(pods),
 			))
@@ -245,8 +246,8 @@ func (p *patient) length(read forecast.Series) []Finding {
 			p.finding(
 				"History",
 				Warning,
-				"wait, or read from a Prometheus with a longer retention",
-				"the Prometheus has %s of history, which is less than the %s in which the demand repeats, so Forewarm is no better "+
+				"wait until there is more history, or read from a Prometheus with a longer retention",
+				"the Prometheus has %s of history, but one cycle of the demand takes %s, so Forewarm is not better "+
 					"than a plain HPA yet",
 				days(has),
 				days(least),
@@ -280,7 +281,7 @@ func (p *patient) gaps(read forecast.Series) []Finding {
 			"Gaps",
 			Warning,
 			"check that the targets are scraped without interruption; gaps while a workload is scaled to zero do no harm",
-			"%.0f%% of the samples are missing, the longest gap from %s to %s UTC",
+			"%.0f%% of the samples are missing, and the longest gap is from %s to %s UTC",
 			100*float64(missing)/float64(s.Len()),
 			s.TimeAt(end-longest+1).UTC().Format(clock),
 			s.TimeAt(end).UTC().Format(clock),

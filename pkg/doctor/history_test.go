@@ -163,18 +163,20 @@ func TestHistory(t *testing.T) {
 		{
 			name: "two scrapes, of which a preset counts one", signal: inflight,
 			load:  ownersSeries + vllm(pod+`,job="a"`, "3x180") + vllm(pod+`,job="b"`, "3x180"),
-			check: "Labels", level: Warning, words: []string{"several jobs", "of llama-7d9-a", "keep one"},
+			check: "Labels", level: Warning, words: []string{"several jobs", "the pods llama-7d9-a", "keep one"},
 		},
 		{
 			name: "another namespace's reports, which do not count", signal: inflight,
 			load: ownersSeries + vllm(pod, "3x180") +
 				vllm(`exported_namespace="ai",exported_pod="llama-7d9-a",namespace="mallory",pod="x"`, "9x180"),
-			check: "Exporters", level: Warning, words: []string{"pods in mallory report metrics about pods of ai", "--exporter-namespaces"},
+			check: "Exporters", level: Warning, words: []string{"pods in other namespaces (mallory) report metrics " +
+				"about pods in namespace ai", "--exporter-namespaces"},
 		},
 		{
 			name: "reports that would count, from an exporter that is not named", signal: inflight,
 			load:  ownersSeries + vllm(`exported_namespace="ai",exported_pod="llama-7d9-a",namespace="proxies",pod="x"`, "3x180"),
-			check: "Exporters", level: Error, words: []string{"pods in proxies report metrics about pods of ai", "--exporter-namespaces"},
+			check: "Exporters", level: Error, words: []string{"pods in other namespaces (proxies) report metrics " +
+				"about pods in namespace ai", "--exporter-namespaces"},
 		},
 		{
 			name: "two clusters", signal: inflight,

@@ -28,7 +28,8 @@ func (p *patient) copies(ctx context.Context) []Finding {
 			"Labels",
 			Warning,
 			"remove one of the scrape jobs, or merge the copies in the query: sum(max without (job, endpoint, service) (…))",
-			"%.0f series of %s differ only in their scrape job: unless the query merges them, it counts the demand %.0f times",
+			"%.0f series of %s differ only in their scrape job: unless the query merges these series, it counts the "+
+				"demand %.0f times",
 			n,
 			s,
 			n,

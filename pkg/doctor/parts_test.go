@@ -263,7 +263,7 @@ func TestAShortPeriodOfBadHoursIsAWarning(t *testing.T) {
 		new(state).stateOf(f),
 		"Forecasts",
 		Warning,
-		"spec.objective: over is 2 days, which is too short for badHours",
+		"spec.objective: the budget's period (over) is 2 days, which is too short for badHours",
 		"at least 7d",
 	)
 	f.Spec.Objective.Over = ""

@@ -175,7 +175,7 @@ func (r *reader) readOwner(ctx context.Context, s *reading) {
 	}
 	object, err := r.readScaledObject(ctx, s.Owner)
 	if err != nil {
-		s.note("ScaledObject %s, and so the Forecasts of its triggers: %s", s.Owner, client.APIMessage(err))
+		s.note("ScaledObject %s, and therefore the Forecasts of its triggers: %s", s.Owner, client.APIMessage(err))
 		return
 	}
 	var triggers []hpa.AutoscalerMetric

@@ -108,8 +108,8 @@ func TestFromCluster(t *testing.T) {
 		"ailing":        {cluster: "ailing", warnings: []string{"from 40 to 99", "since 11:40 it stays at 120"}},
 		"no more cover": {cluster: "covered-no-more"},
 		"few rights": {cluster: "few-rights", unknown: []string{
-			"the scale of Deployment/llama, the HPA's status is used instead: you may not",
-			"metric llama, the HPA's status is used instead: you may not", "the outlook of Forecast llama: you may not",
+			"the scale of Deployment/llama (the HPA's status is used instead): you may not",
+			"metric llama (the HPA's status is used instead): you may not", "the outlook of Forecast llama: you may not",
 			"other HPAs of the same target: you may not",
 		}},
 		"Forecasts that may not be listed": {
@@ -120,7 +120,7 @@ func TestFromCluster(t *testing.T) {
 		"pods that may not be listed": {
 			cluster: "healthy",
 			own:     map[string]string{llama: byPods, "/api/v1/namespaces/inference/pods": "forbidden"},
-			unknown: []string{"the ready pods of Deployment/llama, all pods are assumed to be ready: you may not"},
+			unknown: []string{"the ready pods of Deployment/llama (all pods are assumed to be ready): you may not"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -262,8 +262,8 @@ func TestFromFile(t *testing.T) {
 		"no replicas":         {text: inFile, values: []string{"70"}, replicas: explain.Unset, ready: explain.Unset, wrong: "add for example --replicas 12"},
 		"more are ready":      {text: inFile, values: []string{"70"}, replicas: 3, ready: 4, wrong: "--ready 4 is more than the 3 replicas"},
 		"no value":            {text: inFile, replicas: 3, ready: explain.Unset, wrong: "values of metrics are missing: add --value queue=180"},
-		"no name":             {text: inFile + further, values: []string{"70"}, replicas: 3, wrong: `2 metrics that are computed (queue, tokens; not computed: cpu of type Resource), write NAME=VALUE`},
-		"an unknown name":     {text: inFile, values: []string{"x=70"}, replicas: 3, wrong: `"x=70": the file's autoscaler has no such metric that is computed (queue)`},
+		"no name":             {text: inFile + further, values: []string{"70"}, replicas: 3, wrong: `2 metrics that can be computed (queue, tokens; not computed: cpu of type Resource): write NAME=VALUE`},
+		"an unknown name":     {text: inFile, values: []string{"x=70"}, replicas: 3, wrong: `"x=70": the file's autoscaler has no metric of this name that can be computed (queue)`},
 		"twice":               {text: inFile, values: []string{"70", "queue=80"}, replicas: 3, wrong: `--value for "queue" is given twice`},
 		"no quantity":         {text: inFile, values: []string{"many"}, replicas: 3, wrong: `"many" is not a quantity`},
 		"an endless quantity": {text: inFile, values: []string{"1e99999999"}, replicas: 3, wrong: "is not a quantity"},

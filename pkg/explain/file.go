@@ -72,8 +72,8 @@ func FromFile(ctx context.Context, f *File) (*explain.Explanation, error) {
 		return nil, AssumptionError{err}
 	}
 	if one.Kind == hpa.KindHPA && one.Min == 0 {
-		s.Unknown = append(s.Unknown, "the version of the cluster: minReplicas 0 is accepted from Kubernetes 1.37 on, "+
-			"and before only with the feature gate HPAScaleToZero")
+		s.Unknown = append(s.Unknown, "the version of the cluster: minReplicas 0 needs Kubernetes 1.37 or later, "+
+			"or the feature gate HPAScaleToZero")
 	}
 	s.Now, s.Lead = f.Now, f.Lead
 	return explain.Explain(&s)
@@ -90,7 +90,7 @@ func (f *File) checkTriggers(a *hpa.Autoscaler) {
 			continue
 		}
 		if err := f.CheckTrigger(a.Namespace, a.Name, m.Metadata); err != nil {
-			m.Refused, m.Target = "Forewarm refuses it, so that KEDA has no metric for the HPA: "+status.Convert(err).
+			m.Refused, m.Target = "Forewarm refuses it, so KEDA has no metric for the HPA: "+status.Convert(err).
 				Message(),
 				0
 		}
@@ -162,8 +162,9 @@ func (f *File) setValues(s *explain.Input) error {
 			continue
 		}
 		if milli < 0 && s.Scaler.Scales {
-			s.Unknown = append(s.Unknown, "the version of KEDA: the value of "+
-				""+name+" is negative. KEDA 2.20.2 and later report it as 0, which is "+"assumed here. With an earlier KEDA the HPA scales to its maximum")
+			s.Unknown = append(s.Unknown, "the version of KEDA: the value of "+name+
+				" is negative. This explanation assumes KEDA 2.20.2 or later, which reports it as 0. With an earlier KEDA "+
+				"the HPA scales to its maximum")
 			milli = 0
 		}
 		s.Metrics[i].Reading, s.Metrics[i].From = hpa.Reading{Values: []int64{milli}}, from
@@ -186,14 +187,14 @@ func (f *File) byName(s *explain.Input) (map[string]int64, error) {
 	}
 	listed := listMetrics(names, s.Uncomputed)
 	if len(names) == 0 && len(f.Values) > 0 {
-		return nil, fmt.Errorf("--value %.64q: only External and Object metrics are computed, and the file's "+
-			"autoscaler has none%s", f.Values[0], listed)
+		return nil, fmt.Errorf("--value %.64q: explain computes only External and Object metrics, and the "+
+			"file's autoscaler has none%s", f.Values[0], listed)
 	}
 	given := map[string]int64{}
 	for _, text := range f.Values {
 		i := strings.LastIndex(text, "=") // A name may hold a =.
 		if i < 0 && len(names) != 1 {
-			const several = "--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE"
+			const several = "--value %.64q: the file's autoscaler has %d metrics that can be computed%s: write NAME=VALUE"
 			return nil, fmt.Errorf(several, text, len(names), listed)
 		}
 		metric := names[0]
@@ -208,7 +209,7 @@ func (f *File) byName(s *explain.Input) (map[string]int64, error) {
 			return nil, fmt.Errorf("--value for %.64q is given twice, keep one", metric)
 		}
 		if !slices.Contains(names, metric) {
-			const none = "--value %.64q: the file's autoscaler has no such metric that is computed%s"
+			const none = "--value %.64q: the file's autoscaler has no metric of this name that can be computed%s"
 			return nil, fmt.Errorf(none, text, listed)
 		}
 		given[metric] = milli

@@ -31,7 +31,7 @@ func (r *reader) readMetric(ctx context.Context, s *reading, i int) {
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		if milli, found := byStatus(&s.Input, i); found {
 			read.Reading, read.From = hpa.Reading{Values: []int64{milli}}, "the HPA's status"
-			s.note("metric %s, the HPA's status is used instead: %s", read.Of.Name, client.APIMessage(err))
+			s.note("metric %s (the HPA's status is used instead): %s", read.Of.Name, client.APIMessage(err))
 		}
 	}
 	if read.Of.Forecast != "" {
@@ -99,7 +99,7 @@ func (r *reader) readObject(ctx context.Context, m *hpa.AutoscalerMetric) ([]int
 	case err != nil:
 		return nil, err
 	case len(list.Items) != 1:
-		return nil, fmt.Errorf("%d values of %s are served, want 1", len(list.Items), m.Name)
+		return nil, fmt.Errorf("%d values of %s are served, but only one was expected", len(list.Items), m.Name)
 	}
 	return []int64{milliOf(&list.Items[0].Value)}, nil
 }
@@ -126,7 +126,7 @@ func (r *reader) get(
 		return err
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("the answer of %s cannot be decoded: %w", path[0], err)
+		return fmt.Errorf("the response of %s cannot be decoded: %w", path[0], err)
 	}
 	return nil
 }

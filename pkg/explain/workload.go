@@ -28,7 +28,7 @@ func (r *reader) readScale(ctx context.Context, s *reading) {
 	if err != nil {
 		n := s.hpa.Status.CurrentReplicas
 		s.Scale = explain.Scale{Replicas: n, Existing: n, Pods: n, Ready: n}
-		s.note("the scale of %s, the HPA's status is used instead: %s", s.Target, client.APIMessage(err))
+		s.note("the scale of %s (the HPA's status is used instead): %s", s.Target, client.APIMessage(err))
 		return
 	}
 	n := scale.Status.Replicas
@@ -60,7 +60,7 @@ func (r *reader) countReady(ctx context.Context, s *reading) {
 	}
 	pods, err := r.listPods(ctx, s)
 	if err != nil {
-		s.note("the ready pods of %s, all pods are assumed to be ready: %s", s.Target, client.APIMessage(err))
+		s.note("the ready pods of %s (all pods are assumed to be ready): %s", s.Target, client.APIMessage(err))
 		return
 	}
 	s.Scale.Pods, s.Scale.Ready = int32(min(len(pods.Items), math.MaxInt32)), 0

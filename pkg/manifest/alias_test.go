@@ -88,16 +88,16 @@ func TestMeasuredLeadTimes(t *testing.T) {
 		{
 			"a window of more steps than can be forecast", "step: 1s\n  history: 1d", measured(20 * time.Minute),
 			1000*time.Second - 75*time.Second,
-			"p90 of 12 starts; 20m is clamped to what a step of 1s and a history of 1d allow",
+			"p90 of 12 starts; 20m is limited to what a step of 1s and a history of 1d allow",
 		},
 		{
 			"two windows longer than the history", "history: 20m", measured(20 * time.Minute),
 			10*time.Minute - 75*time.Second,
-			"p90 of 12 starts; 20m is clamped to what a step of 30s and a history of 20m allow",
+			"p90 of 12 starts; 20m is limited to what a step of 30s and a history of 20m allow",
 		},
 		{
 			"a window shorter than the step", "step: 5m", measured(time.Minute), 225 * time.Second,
-			"p90 of 12 starts; 1m is clamped to what a step of 5m and a history of 2w allow",
+			"p90 of 12 starts; 1m is limited to what a step of 5m and a history of 2w allow",
 		},
 	} {
 		o := object(t, header+"spec:\n"+auto+"  "+c.fields+"\n")

@@ -99,7 +99,8 @@ func (r *Reading) check(path string, n *yaml.Node, t reflect.Type) {
 	r.nodes++
 	if r.nodes > maxNodes {
 		if r.nodes == maxNodes+1 {
-			r.add(n, path, fmt.Sprintf("more than %d values with aliases followed: write fewer", maxNodes))
+			r.add(n, path, fmt.Sprintf("the document has more than %d values, including the ones behind aliases: "+
+				"write fewer values", maxNodes))
 		}
 		return
 	}
@@ -185,10 +186,10 @@ func (r *Reading) mapping(path string, n *yaml.Node, t reflect.Type) {
 		before, again := first[key.Value]
 		switch {
 		case key.Kind != yaml.ScalarNode || key.Tag != "!!str":
-			r.add(key, at, "is not a field's name: names are text, without aliases and merges")
+			r.add(key, at, "is not the name of a field: write plain text, without aliases and merges")
 			continue
 		case again:
-			r.add(key, at, fmt.Sprintf("is given twice, first in line %d: keep one", r.line(before)))
+			r.add(key, at, fmt.Sprintf("is given twice, the first time in line %d: keep one", r.line(before)))
 			continue
 		}
 		first[key.Value] = key
@@ -209,7 +210,7 @@ func unknownField(t reflect.Type, name string) string {
 		return "unknown field, a Forecast can no longer follow another one: remove follow, and give the workload a Forecast of its own, " +
 			"see docs/signals.md"
 	}
-	return "unknown field, known are " + strings.Join(slices.Sorted(maps.Keys(fieldsOf(t))), ", ")
+	return "unknown field, the known fields are " + strings.Join(slices.Sorted(maps.Keys(fieldsOf(t))), ", ")
 }
 
 // refuse records a problem with a value, and makes the value absent.

@@ -142,7 +142,8 @@ func (c *Choice) add(r *Reference) {
 	case alike >= 0:
 		c.Used[alike] += ", and " + r.Autoscaler
 	case len(c.Autoscalers) == decide.MaxAutoscalers:
-		const enough = "%s is not used: it scales differently from the first %d, and at most that many are used"
+		const enough = "%s is not used: its settings differ from those of the first %d autoscalers, and Forewarm " +
+			"uses at most that many"
 		c.Skipped = append(c.Skipped, fmt.Sprintf(enough, r.Autoscaler, decide.MaxAutoscalers))
 	default:
 		s := decide.Autoscaler{Name: r.Autoscaler, HPA: r.Spec, Candidate: r.Candidate}
@@ -156,7 +157,7 @@ func DescribeAutoscaler(s decide.Autoscaler) string {
 	text := fmt.Sprintf("%s: %s a replica, %d to %d replicas", s.Name, strconv.FormatFloat(s.Target(), 'f', -1, 64),
 		s.HPA.Min, s.HPA.Max)
 	if s.Candidate != "" {
-		text += ", by model " + s.Candidate
+		text += ", with the forecast of model " + s.Candidate
 	}
 	return text
 }

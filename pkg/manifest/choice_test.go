@@ -62,7 +62,7 @@ func TestChoose(t *testing.T) {
 			"five that differ",
 			refs(referring(h+"a", 1), referring(h+"b", 2), referring(h+"c", 3), referring(h+"d", 4), referring(h+"e", 5)), 0,
 			h + "a=1 " + h + "b=2 " + h + "c=3 " + h + "d=4", "",
-			h + "e is not used: it scales differently from the first 4",
+			h + "e is not used: its settings differ from those of the first 4 autoscalers",
 		},
 		{
 			"one that may sleep keeps a replica here", refs(with(referring(h+"a", 1), asleep), referring(h+"b", 1)), 0,

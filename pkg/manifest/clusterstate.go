@@ -76,7 +76,7 @@ func (m MeasuredLeadTime) resolve(t *refresh.Job) (lead time.Duration, source st
 	most := min(MaxLead, MaxWindowSteps*t.Step-rest, t.History/2-rest)
 	lead = min(max(m.Lead, least), most)
 	if lead != m.Lead {
-		return lead, fmt.Sprintf("%s; %s is clamped to what a step of %s and a history of %s allow",
+		return lead, fmt.Sprintf("%s; %s is limited to what a step of %s and a history of %s allow",
 			m.Source, formatDuration(m.Lead), formatDuration(t.Step), formatDuration(t.History))
 	}
 	return lead, m.Source

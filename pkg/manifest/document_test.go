@@ -64,7 +64,7 @@ func TestParseLimits(t *testing.T) {
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
 		"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"
 	for _, c := range []struct{ name, yaml, want string }{
-		{"a huge file", strings.Repeat("#\n", manifest.MaxFile), "more than 1048576: split the file"},
+		{"a huge file", strings.Repeat("#\n", manifest.MaxFile), "at most 1048576 are allowed: split the file"},
 		{"a huge document", strings.Repeat("#\n", manifest.MaxDocument), "more than 65536"},
 		{"many documents", strings.Repeat("---\na\n", manifest.MaxDocuments+1), "more than 1000 documents: split the file"},
 		{"aliases of aliases", header + bomb + "spec: {models: *e}\n", "unknown field"},

@@ -80,7 +80,7 @@ func ReadEvents(file string, data []byte) ([]calendar.Event, error) {
 	case err != nil:
 		return nil, err
 	case forecasts > 1:
-		return nil, fmt.Errorf("%s: %d Forecasts with spec.events, want one", file, forecasts)
+		return nil, fmt.Errorf("%s: %d Forecasts have spec.events, but only one is supported", file, forecasts)
 	case len(events) == 0:
 		return nil, fmt.Errorf("%s: no DemandEvent, and no Forecast with spec.events: %s", file, others)
 	}
@@ -130,7 +130,7 @@ func (r *reader) events(path *field.Path, events []v1alpha1.ForecastEvent) []cal
 func (r *reader) event(path *field.Path, e *v1alpha1.ForecastEvent) calendar.Event {
 	problems := len(r.Problems)
 	if e.Name == "" {
-		r.Add(field.Required(path.Child("name"), "name the event: those that recur are compared by it"))
+		r.Add(field.Required(path.Child("name"), "name the event: Forewarm compares events of the same name"))
 	}
 	out := calendar.Event{
 		Name: e.Name, Start: string(e.Start), Holidays: e.Holidays, TimeZone: e.TimeZone, Recurrence: e.Recurrence,

@@ -26,7 +26,7 @@ func TestReadEvents(t *testing.T) {
 		strings.Replace(demand, "like", `start: "2026-12-01", like`, 1):    "write start or holidays",
 		strings.Replace(demand, "like", "recurrence: FREQ=DAILY, like", 1): "remove recurrence",
 		strings.Replace(demand, "like", "alsoOn: [tomorrow], like", 1):     `alsoOn "tomorrow": write a date`,
-		known + "---\n" + known:                                            "2 Forecasts with spec.events, want one",
+		known + "---\n" + known:                                            "2 Forecasts have spec.events, but only one is supported",
 		strings.Replace(known, "2h", "10y", 1):                             "f.yaml:4: spec.events[0].duration",
 		strings.Replace(known, "times", "time", 1):                         "spec.events[0].time: unknown field",
 	} {

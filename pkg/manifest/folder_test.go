@@ -103,8 +103,9 @@ func TestAnInvalidObjectSaysSoAndStopsNobody(t *testing.T) {
 	s.expect("bad!"+problem, "good=x")
 	s.expectProblems(problem)
 	s.write("a.yaml", strings.Replace(forecast("bad", "x"), "spec: {", "spec: {stepp: 0s, ", 1)+forecast("good", "x"))
-	problem = "a.yaml:4: spec.stepp: unknown field, known are costRatio, deferrable, events, expose, formerNames, history, leadTime, models, objective, price, quantile, scaling, seasons, " +
-		"serve, signal, staleAfter, step, targetRef, variants"
+	problem = "a.yaml:4: spec.stepp: unknown field, the known fields are costRatio, deferrable, events, expose, " +
+		"formerNames, history, leadTime, models, objective, price, quantile, scaling, seasons, serve, signal, " +
+		"staleAfter, step, targetRef, variants"
 	s.expect("bad!"+problem, "good=x")
 }
 
@@ -117,8 +118,9 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 		`a.yaml:4: spec.quantile: is not text: put it in quotes, "2"`,
 		`a.yaml:4: spec.staleAfter: Invalid value: "soon": is not a duration, write for example 30s, 5m, 1h30m or 14d`,
 		`a.yaml:4: spec.step: Invalid value: "0s": write a duration from 1s to 2h`,
-		"a.yaml:4: spec.stepp: unknown field, known are costRatio, deferrable, events, expose, formerNames, history, leadTime, models, objective, price, quantile, scaling, seasons, "+
-			"serve, signal, staleAfter, step, targetRef, variants",
+		"a.yaml:4: spec.stepp: unknown field, the known fields are costRatio, deferrable, events, expose, "+
+			"formerNames, history, leadTime, models, objective, price, quantile, scaling, seasons, serve, signal, "+
+			"staleAfter, step, targetRef, variants",
 		"a.yaml:4: spec.targetRef: is a single value: write fields with values",
 	)
 }

@@ -41,11 +41,11 @@ func pauseAsBefore(before decide.Baseline, autoscalers []decide.Autoscaler, othe
 	share := humanize.ShareAsWritten(objective.AssumedTarget)
 	assumed := decide.Pause{
 		Capacity: 1, Target: objective.AssumedTarget, Hold: stabilization,
-		Source: "an HPA before is assumed, with " + share + " of what a replica sustains as its target",
+		Source: "Forewarm assumes that the previous HPA had a target of " + share + " of what a replica sustains",
 	}
 	if capacity == 0 {
-		assumed.Assumed = "it is unknown what a replica sustains: to make it exact let an HPA or a ScaledObject " +
-			"refer to the Forecast, or set spec.scaling.target, and set spec.scaling.before"
+		assumed.Assumed = "Forewarm does not know what a replica sustains: for an exact value, let an HPA or a " +
+			"ScaledObject refer to the Forecast, or set spec.scaling.target; also set spec.scaling.before"
 		return assumed
 	}
 	p := assumed
@@ -54,21 +54,23 @@ func pauseAsBefore(before decide.Baseline, autoscalers []decide.Autoscaler, othe
 		p.Hold = max(0, stabilization-own)
 	}
 	if before.Target == 0 {
-		p.Assumed = "to make it exact set spec.scaling.before.target"
+		p.Assumed = "for an exact value, set spec.scaling.before.target"
 		return p
 	}
 	p.Target = before.Target
-	p.Source = fmt.Sprintf("a replica sustains %s, and the target before was %s (spec.scaling.before)",
+	p.Source = fmt.Sprintf("a replica sustains %s, and the target of the previous HPA was %s (spec.scaling.before)",
 		humanize.Number(capacity), humanize.Number(before.Target))
 	switch {
 	case others:
-		p.Assumed = "autoscalers with unknown targets read it, too, so that the ratio is at least that of " + share +
-			": forewarm explain names what is wrong with an HPA"
+		p.Assumed = "autoscalers with unknown targets also read the Forecast, so Forewarm assumes a previous target " +
+			"of at most " + share +
+			" of what a replica sustains: forewarm explain says what is wrong with an HPA"
 		if assumed.Capacity/assumed.Target > p.Capacity/p.Target {
 			p.Target = objective.AssumedTarget * capacity
 		}
 	case least < capacity:
-		p.Assumed = "autoscalers with lower targets have more replicas than before: equal targets make it exact"
+		p.Assumed = "autoscalers with lower targets get more replicas than with the previous HPA: for an exact " +
+			"value, give all autoscalers the same target"
 	}
 	return p
 }

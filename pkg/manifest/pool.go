@@ -77,7 +77,7 @@ type poolReader struct{ Fields }
 func (r *poolReader) members(path *field.Path, members []v1alpha1.Member) []PoolMember {
 	switch {
 	case len(members) == 0:
-		r.Add(field.Required(path, "name the Forecasts whose workloads use the pool"))
+		r.Add(field.Required(path, "list the Forecasts whose workloads use the pool"))
 	case len(members) > MaxPoolMembers:
 		r.Add(field.TooMany(path, len(members), MaxPoolMembers))
 		return nil
@@ -88,7 +88,7 @@ func (r *poolReader) members(path *field.Path, members []v1alpha1.Member) []Pool
 		known := slices.ContainsFunc(out, func(before PoolMember) bool { return before.Forecast == m.Forecast })
 		switch {
 		case m.Forecast == "":
-			r.Add(field.Required(at.Child("forecast"), "name a Forecast of the pool's namespace"))
+			r.Add(field.Required(at.Child("forecast"), "write the name of a Forecast in the pool's namespace"))
 		case known:
 			r.Add(field.Duplicate(at.Child("forecast"), m.Forecast))
 		default:
@@ -151,7 +151,7 @@ func (r *poolReader) bounds(path *field.Path, spec *v1alpha1.WarmPoolSpec, pool 
 	case least < 0 || least > most:
 		r.Invalid(path.Child("min"), least, "write 0 to max, which is %d", most)
 	case fallback < least || fallback > most:
-		r.Invalid(path.Child("fallback"), fallback, "write a number from min to max, which are %d and %d", least, most)
+		r.Invalid(path.Child("fallback"), fallback, "write a number from min (%d) to max (%d)", least, most)
 	default:
 		pool.Min, pool.Max, pool.Fallback = int(least), int(most), int(fallback)
 	}

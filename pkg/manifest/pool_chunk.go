@@ -33,7 +33,7 @@ func (r *poolReader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		if name != wholeGPU && isPartOfGPU(name) {
 			r.Add(field.Required(path.Child("gpuEquivalent"), fmt.Sprintf(
-				"write how many physical GPUs a chunk is: %s is a part of one, for example \"0.25\"", name)))
+				"write how many physical GPUs a chunk is, for example \"0.25\": %s is only a part of a GPU", name)))
 			return 0
 		}
 	}
@@ -42,7 +42,7 @@ func (r *poolReader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 		return r.amount(path.Child("podTemplate", "spec", "containers"), gpus, whole, maxPart)
 	}
 	r.Add(field.Required(path.Child("gpuEquivalent"), fmt.Sprintf(
-		"write how many physical GPUs a chunk is: its pod requests no %s, and idle time is counted in GPUs", wholeGPU)))
+		"write how many physical GPUs a chunk is: its pod requests no %s, and Forewarm counts idle time in GPU-hours", wholeGPU)))
 	return 0
 }
 
@@ -192,7 +192,8 @@ func (r *poolReader) nodeSelector(path *field.Path, selector, template map[strin
 		r.AddMessages(path, key, validation.IsQualifiedName(key))
 		r.AddMessages(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
 		if other, also := template[key]; also && other != selector[key] {
-			r.Invalid(path.Key(key), selector[key], "the pod template has %s for the same key: no node has both", other)
+			r.Invalid(path.Key(key), selector[key], "the pod template has %s for the same key, and no node can have "+
+				"both", other)
 		}
 	}
 }
@@ -216,7 +217,7 @@ func (r *poolReader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Poo
 		r.Kind(ref.Child("kind"), a.Scale.TargetRef.Kind, "name the kind of the target, for example Deployment")
 		r.Name(ref.Child("name"), a.Scale.TargetRef.Name, "name the target")
 		if len(spec.CapacityTypes) > 0 {
-			const one = "the replicas of a scale are of one kind: remove them"
+			const one = "the scale actuator supports only one capacity type: remove capacityTypes"
 			r.Add(field.Forbidden(path.Root().Child("capacityTypes"), one))
 		}
 	}

@@ -70,7 +70,7 @@ func PoolFromObject(object map[string]any) (*v1alpha1.WarmPool, error) {
 	pool := &v1alpha1.WarmPool{}
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {
-		return nil, errors.New("is no object: it has no metadata")
+		return nil, errors.New("is not an object: it has no metadata")
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(metadata, &pool.ObjectMeta); err != nil {
 		return nil, fmt.Errorf("read its metadata: %w", err)

@@ -40,7 +40,7 @@ type RawDocument struct {
 // RawDocuments without content are skipped.
 func RawDocuments(file string, data []byte) []RawDocument {
 	if len(data) > MaxFile {
-		text := fmt.Sprintf("%d bytes, more than %d: split the file", len(data), MaxFile)
+		text := fmt.Sprintf("the file has %d bytes, but at most %d are allowed: split the file", len(data), MaxFile)
 		return []RawDocument{brokenDocument(file, 0, text)}
 	}
 	var documents []RawDocument
@@ -123,7 +123,7 @@ func isMarker(line []byte, marker string) bool {
 // readPart reads one part. empty is true if it has only comments.
 func readPart(file string, p part) (d RawDocument, empty bool) {
 	if len(p.text) > MaxDocument && !listKind.Match(p.text) {
-		text := fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument)
+		text := fmt.Sprintf("the document has %d bytes, but at most %d are allowed", len(p.text), MaxDocument)
 		return brokenDocument(file, p.line, text), false
 	}
 	var root yaml.Node

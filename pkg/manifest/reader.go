@@ -79,7 +79,8 @@ func (r *reader) deferrable(
 	path := field.NewPath("spec", "deferrable")
 	target.Deadline = r.duration(path.Child("deadline"), d.Deadline, shortest, longest)
 	if target.Settings.Quantile != 0 {
-		const alone = "work that may wait is planned into the headroom of an objective: remove spec.quantile"
+		const alone = "deferrable work runs on the headroom of an objective, so it cannot be combined with a " +
+			"quantile: remove spec.quantile"
 		r.Add(field.Forbidden(path, alone))
 	}
 	of := given{d.Signal.Preset, d.Signal.Query, "gateway/arrivals-deferrable"}
@@ -190,7 +191,7 @@ func (r *reader) leadTime(
 		r.Invalid(at, text, "the lead window %s is shorter than the step %s: write a shorter step",
 			formatDuration(window), formatDuration(step))
 	case window > MaxWindowSteps*step:
-		r.Invalid(at, text, "the lead window %s is %d steps of %s, more than %d: write a longer step",
+		r.Invalid(at, text, "the lead window %s is %d steps of %s, but at most %d are allowed: write a longer step",
 			formatDuration(window), window/step, formatDuration(step), MaxWindowSteps)
 	}
 	if lead.Mode == v1alpha1.LeadTimeAuto {
@@ -209,10 +210,11 @@ func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refre
 	least := max(MinPoints*target.Step, 2*leadtime.Window(target.Lead))
 	switch {
 	case points > MaxPoints:
-		r.Invalid(path, text, "is %d steps of %s, more than %d: write at most %s, or a longer step",
+		r.Invalid(path, text, "is %d steps of %s, but at most %d are allowed: write at most %s, or a longer step",
 			points, formatDuration(target.Step), MaxPoints, formatDuration(MaxPoints*target.Step))
 	case history < least:
-		r.Invalid(path, text, "write at least %s: %d steps and two lead windows", formatDuration(least), MinPoints)
+		r.Invalid(path, text, "write at least %s, because the history must contain at least %d steps and two lead "+
+			"windows", formatDuration(least), MinPoints)
 	}
 	return history
 }
@@ -234,10 +236,10 @@ func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *re
 		case season%target.Step != 0 || season < 2*target.Step:
 			r.Invalid(at, text, "write a whole number of steps of %s, at least two", formatDuration(target.Step))
 		case season > target.History/2:
-			r.Invalid(at, text, "the history %s must hold a season twice: write at most %s",
+			r.Invalid(at, text, "the history (%s) must be at least twice as long as a season: write at most %s",
 				formatDuration(target.History), formatDuration(target.History/2))
 		case len(out) > 0 && season <= out[len(out)-1]:
-			r.Invalid(at, text, "write the shorter season first, each once")
+			r.Invalid(at, text, "write the shorter season first, and each season only once")
 		default:
 			out = append(out, season)
 		}

@@ -52,8 +52,8 @@ type OneSource struct{ TenantLabel, Cluster string }
 // Source implements Sources.
 func (o OneSource) Source(name, _ string) (Source, error) {
 	if name != "" {
-		return Source{}, errors.New("this Forewarm has one source of history, without a name: remove the field, " +
-			"or ask the operator for --sources-file")
+		return Source{}, errors.New("this Forewarm has only one source of history, and that source has no name: " +
+			"remove the field, or ask the operator to configure named sources with --sources-file")
 	}
 	return Source{TenantLabel: o.TenantLabel, Cluster: o.Cluster}, nil
 }
@@ -105,7 +105,7 @@ func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s ClusterState) (refresh
 		Workload:   spec.TargetRef.Kind + "/" + spec.TargetRef.Name,
 	}
 	bare := target
-	read.Name(field.NewPath("metadata", "name"), object.Name, "name the Forecast; its metric carries the name")
+	read.Name(field.NewPath("metadata", "name"), object.Name, "name the Forecast; its metric gets the same name")
 	read.Namespace(object.Namespace)
 	target.Alias = read.alias(field.NewPath("spec", "expose"), object)
 	bare.Alias = target.Alias
@@ -126,13 +126,13 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *r
 	path := field.NewPath("spec")
 	ref := path.Child("targetRef")
 	r.Kind(ref.Child("kind"), spec.TargetRef.Kind, "name the kind of the workload, for example Deployment")
-	r.Name(ref.Child("name"), spec.TargetRef.Name, "name the workload whose demand this is")
+	r.Name(ref.Child("name"), spec.TargetRef.Name, "write the name of the workload that serves the demand")
 	if len(spec.FormerNames) > MaxFormerNames {
 		r.Add(field.TooMany(path.Child("formerNames"), len(spec.FormerNames), MaxFormerNames))
 		return
 	}
 	for i, name := range spec.FormerNames {
-		r.Name(path.Child("formerNames").Index(i), name, "write a name that the workload had")
+		r.Name(path.Child("formerNames").Index(i), name, "write a former name of the workload")
 	}
 	target.Step = r.step(path.Child("step"), spec.Step)
 	target.Delay = r.delay(path.Child("signal", "delay"), spec.Signal.Delay, target.Step)

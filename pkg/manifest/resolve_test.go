@@ -67,9 +67,9 @@ func TestDefaults(t *testing.T) {
 			Mode: decide.Floor,
 		},
 		AutoscalerSource: "no autoscaler and no spec.scaling; autoscalers are not read without a cluster",
-		Uncalibrated: "badHours 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
-			"refer to this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window peak is " +
-			"served; autoscalers are not read without a cluster",
+		Uncalibrated: "badHours 1% is not calibrated, because Forewarm does not know what one replica sustains: let " +
+			"a HorizontalPodAutoscaler or a ScaledObject refer to this Forecast, or set spec.scaling.target; until " +
+			"then the 0.95 quantile of the window peak is served; autoscalers are not read without a cluster",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -202,13 +202,13 @@ func TestAShortPeriodForBadHoursIsNoted(t *testing.T) {
 	for fields, want := range map[string]string{
 		`objective: {badHours: "1%"}`:                 "",
 		`objective: {badHours: "1%", over: 7d}`:       "",
-		`objective: {badHours: "1%", over: 167h}`:     "over is 167 hours, which is too short",
+		`objective: {badHours: "1%", over: 167h}`:     "the budget's period (over) is 167 hours, which is too short",
 		`objective: {badHours: "1%", over: 1d}`:       "a single hour has 4.2% of the demand",
-		`{history: 3d, objective: {badHours: "1%"}}`:  "over is 3 days, which is too short for badHours",
+		`{history: 3d, objective: {badHours: "1%"}}`:  "the budget's period (over) is 3 days, which is too short for badHours",
 		`objective: {late: "1%", over: 1d}`:           "",
 		`quantile: "0.9"`:                             "",
 		`{costRatio: "20"}`:                           "",
-		`history: 3d`:                                 "over is 3 days, which is too short for badHours",
+		`history: 3d`:                                 "the budget's period (over) is 3 days, which is too short for badHours",
 		`{history: 3d, objective: {late: "1%"}}`:      "",
 		`objective: {badHours: "1%", over: two days}`: "",
 	} {

@@ -42,7 +42,7 @@ func (r *reader) autoscalers(
 	case len(choice.Autoscalers) == 0:
 		words = []string{"no autoscaler and no spec.scaling"}
 	case stated && !slices.ContainsFunc(choice.Autoscalers, func(c decide.Autoscaler) bool { return c.Target() == own.Target() }):
-		const unused = "spec.scaling.target %s is not used, because there are autoscalers"
+		const unused = "spec.scaling.target %s is not used, because autoscalers read this Forecast"
 		words = append(words, fmt.Sprintf(unused, spec.Scaling.Target.String()))
 	}
 	words = append(words, r.variants(spec, references, &choice, target)...)
@@ -77,7 +77,7 @@ func unusedReasons(passed []string, unread string) []string {
 	const shown = 4
 	out := slices.Clone(passed[:min(shown, len(passed))])
 	if more := len(passed) - shown; more > 0 {
-		out = append(out, fmt.Sprintf("%d more are not used", more))
+		out = append(out, fmt.Sprintf("%d more autoscalers are not used", more))
 	}
 	if unread != "" {
 		out = append(out, unread)
@@ -98,9 +98,9 @@ func uncalibratedMessage(policy decide.Settings, doubts []string) string {
 	default:
 		return ""
 	}
-	text := fmt.Sprintf("%s is not calibrated, because it is unknown what one replica sustains: let a "+
-		"HorizontalPodAutoscaler or a ScaledObject refer to this Forecast, or set spec.scaling.target; until then the %v "+
-		"quantile of the window peak is served", asked, policy.Level())
+	text := fmt.Sprintf("%s is not calibrated, because Forewarm does not know what one replica sustains: let a "+
+		"HorizontalPodAutoscaler or a ScaledObject refer to this Forecast, or set spec.scaling.target; until then, "+
+		"Forewarm serves the %v quantile of the window peak", asked, policy.Level())
 	return strings.Join(append([]string{text}, doubts...), "; ")
 }
 
@@ -139,7 +139,8 @@ func (r *reader) recommended(path *field.Path, s v1alpha1.VariantScaling) hpa.Sp
 		r.Invalid(path.Child("minReplicas"), spec.Min, "write 0 to %d", MaxReplicas)
 	}
 	if least := max(spec.Min, 1); spec.Max < least || spec.Max > MaxReplicas {
-		r.Invalid(path.Child("maxReplicas"), spec.Max, "write at least %d: minReplicas, and 1; and at most %d",
+		r.Invalid(path.Child("maxReplicas"), spec.Max, "write a number that is at least minReplicas and at least 1, "+
+			"from %d to %d",
 			least, MaxReplicas)
 	}
 	// A workload that may scale to zero has at least one replica here, see package autoscaler.
@@ -167,7 +168,8 @@ func (r *reader) replicaTarget(path *field.Path, quantity resource.Quantity) int
 		r.Invalid(path, quantity.String(),
 			"write the demand that one replica sustains, a quantity above 0, for example \"4000\"")
 	case target < 0.001 || target >= hpa.MaxValue:
-		r.Invalid(path, quantity.String(), "an HPA can hold 0.001 to %.3g: state the demand in another unit",
+		r.Invalid(path, quantity.String(), "an HPA accepts only targets from 0.001 to %.3g: use another unit for the "+
+			"demand",
 			float64(hpa.MaxValue))
 	default:
 		return quantity.MilliValue()

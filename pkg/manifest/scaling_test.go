@@ -49,8 +49,9 @@ func TestNamedModels(t *testing.T) {
 func TestWhereTheSettingsComeFrom(t *testing.T) {
 	const (
 		h     = "HorizontalPodAutoscaler/"
-		needs = "badHours 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject refer to " +
-			"this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window peak is served"
+		needs = "badHours 1% is not calibrated, because Forewarm does not know what one replica sustains: let a " +
+			"HorizontalPodAutoscaler or a ScaledObject refer to this Forecast, or set spec.scaling.target; until " +
+			"then the 0.95 quantile of the window peak is served"
 	)
 	many := make([]manifest.Reference, 9)
 	for i := range many {
@@ -73,7 +74,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		{"what was before tells no target", "scaling: {before: {target: 45}}", nil, "", none, needs},
 		{
 			"an HPA that contradicts spec.scaling", "scaling: {target: 50}", one, "",
-			hpa64 + "; spec.scaling.target 50 is not used, because there are autoscalers", "",
+			hpa64 + "; spec.scaling.target 50 is not used, because autoscalers read this Forecast", "",
 		},
 		{
 			"a trigger that leaves the target to the Forecast", "scaling: {target: 50}", refs(referring("ScaledObject/a", 0)), "",
@@ -100,7 +101,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		{
 			"no more than a reader reads", "scaling: {target: 50}", many, "", own50 + "; " + strings.Join([]string{
 				h + "0 is not used: no", h + "1 is not used: no", h + "2 is not used: no", h + "3 is not used: no",
-			}, "; ") + "; 5 more are not used", "",
+			}, "; ") + "; 5 more autoscalers are not used", "",
 		},
 	} {
 		o := object(t,

@@ -27,7 +27,7 @@ func referencesOfFirst(all []Reference, spec *v1alpha1.ForecastSpec) []Reference
 		case slices.ContainsFunc(spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == ref.Variant }):
 			continue
 		case ref.Refused == "":
-			ref.Refused = fmt.Sprintf("its selector has variant=%.64s, which the Forecast does not have", ref.Variant)
+			ref.Refused = fmt.Sprintf("its selector has variant=%.64s, but the Forecast has no such variant", ref.Variant)
 		}
 		out = append(out, ref)
 	}
@@ -60,7 +60,8 @@ func (r *reader) variants(
 		choice := r.variantChoice(path.Index(i), v, references, target.Key.Namespace)
 		first.Skipped = append(first.Skipped, choice.Skipped...)
 		if len(choice.Autoscalers) == 0 {
-			const none = "variant %.64s gets no share of the demand: no autoscaler selects it (variant: %.64s in its selector), and it has no scaling"
+			const none = "variant %.64s gets no share of the demand: no autoscaler selects it (with variant: %.64s " +
+				"in the selector), and its field scaling is not set"
 			words = append(words, fmt.Sprintf(none, v.Name, v.Name))
 			continue
 		}
@@ -91,13 +92,14 @@ func (r *reader) variant(
 	r.AddMessages(path.Child("name"), v.Name, validation.IsDNS1123Label(v.Name))
 	if ref := v.TargetRef; ref != nil {
 		r.Kind(path.Child("targetRef", "kind"), ref.Kind, "name the kind of the workload, for example Deployment")
-		r.Name(path.Child("targetRef", "name"), ref.Name, "name the workload that serves the demand, too")
+		r.Name(path.Child("targetRef", "name"), ref.Name, "write the name of the workload that also serves the demand")
 		if ref.Name == spec.TargetRef.Name && ref.Kind == spec.TargetRef.Kind {
-			r.Invalid(path.Child("targetRef", "name"), ref.Name, "is that of spec.targetRef: name another workload")
+			r.Invalid(path.Child("targetRef", "name"), ref.Name, "is the same workload as in spec.targetRef: write "+
+				"the name of another workload")
 		}
 	}
 	if (v.Price == "") != (spec.Price == "") {
-		const all = "give a price for each variant and spec.price for targetRef, or none at all"
+		const all = "set a price for each variant and spec.price for targetRef, or set no price at all"
 		r.Add(field.Required(path.Child("price"), all))
 	}
 	if v.LeadTime != "" {
@@ -111,7 +113,8 @@ func (r *reader) variantKinds(spec *v1alpha1.ForecastSpec) {
 	for i := range spec.Variants {
 		if ref := spec.Variants[i].TargetRef; ref != nil && ref.Kind != spec.TargetRef.Kind {
 			r.Invalid(field.NewPath("spec", "variants").Index(i).Child("targetRef", "kind"), ref.Kind,
-				"a preset finds pods of one kind: write %s, or a query for the demand of all", spec.TargetRef.Kind)
+				"a preset finds the pods of only one kind of workload: write %s, or use a query that returns the "+
+					"demand of all variants", spec.TargetRef.Kind)
 		}
 	}
 }

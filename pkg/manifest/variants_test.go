@@ -71,7 +71,8 @@ func TestVariantsThatAreNotRead(t *testing.T) {
 	}{
 		"none selects it": {
 			refs(selecting("llama", "llama", 64)), 2, "",
-			"variant spot gets no share of the demand: no autoscaler selects it (variant: spot in its selector), and it has no scaling",
+			"variant spot gets no share of the demand: no autoscaler selects it (with variant: spot in the " +
+				"selector), and its field scaling is not set",
 		},
 		"the first reads the whole": {
 			refs(referring("HorizontalPodAutoscaler/llama", 64), selecting("llama-spot", "spot", 64)), 3, "HorizontalPodAutoscaler/llama", "",
@@ -82,7 +83,7 @@ func TestVariantsThatAreNotRead(t *testing.T) {
 		},
 		"a variant that there is not": {
 			refs(selecting("llama", "llama", 64), selecting("llama-spot", "spott", 64)), 2, "",
-			"its selector has variant=spott, which the Forecast does not have",
+			"its selector has variant=spott, but the Forecast has no such variant",
 		},
 		"the first is not known": {refs(selecting("llama-spot", "spot", 64)), 0, "", "no autoscaler and no spec.scaling"},
 	} {
@@ -103,13 +104,14 @@ func TestVariantsThatAreNotRead(t *testing.T) {
 
 func TestInvalidVariants(t *testing.T) {
 	for change, want := range map[string]string{
-		`"1.1"`:             `spec.variants[0].price`,
-		"price: \"3\"\n":    "spec.variants[0].price: Required value: give a price for each variant and spec.price for targetRef, or none",
-		"name: spot":        `spec.variants[1].name: Duplicate value: "there"`,
-		"name: llama-spot":  "is that of spec.targetRef: name another workload",
-		"kind: Deployment,": "a preset finds pods of one kind: write Deployment, or a query for the demand of all",
-		"leadTime: 9m":      "spec.variants[0].leadTime",
-		"target: 32":        `spec.variants[1].scaling.target: Invalid value: "0": write the demand that one replica sustains`,
+		`"1.1"`:            `spec.variants[0].price`,
+		"price: \"3\"\n":   "spec.variants[0].price: Required value: give a price for each variant and spec.price for targetRef, or none",
+		"name: spot":       `spec.variants[1].name: Duplicate value: "there"`,
+		"name: llama-spot": "is the same workload as in spec.targetRef: write the name of another workload",
+		"kind: Deployment,": "a preset finds the pods of only one kind of workload: write Deployment, or use a query " +
+			"that returns the demand of all variants",
+		"leadTime: 9m": "spec.variants[0].leadTime",
+		"target: 32":   `spec.variants[1].scaling.target: Invalid value: "0": write the demand that one replica sustains`,
 	} {
 		text := withVariants
 		replacement := map[string]string{

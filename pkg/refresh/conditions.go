@@ -37,7 +37,8 @@ const (
 
 // Reasons of the condition SignalPlausible.
 const (
-	// reasonAverage (False): the query is an average. An autoscaler needs the total, because an average falls when it adds replicas.
+	// reasonAverage (False): the query is an average. An autoscaler needs the total, because an average falls when the autoscaler adds
+	// replicas.
 	//
 	// Fix: use sum() instead of avg().
 	reasonAverage = "Average"
@@ -50,7 +51,7 @@ const (
 	// Fix: check that new pods are scraped. See docs/signals.md#presets.
 	reasonSilentReplicas = "SilentReplicas"
 	// reasonOwnersUnknown (False): some pods have series for the preset, but kube-state-metrics does not report their owners. The total
-	// of the other pods might be too low, so Forewarm takes no sample until the owners are known.
+	// of the other pods might be too low, so Forewarm uses no new samples until the owners are known.
 	//
 	// Fix: check that all shards of kube-state-metrics run, are up to date with the cluster, and are scraped.
 	reasonOwnersUnknown = "OwnersUnknown"
@@ -63,7 +64,8 @@ const (
 	//
 	// Fix: resume profiling (dcgmi profile --resume), and check that no other tool uses the profiling counters.
 	reasonProfilingIdle = "ProfilingIdle"
-	// reasonWindowTooShort (False): the window of a rate contains fewer than three samples, so demand is lost if one scrape fails.
+	// reasonWindowTooShort (False): the window of a rate contains fewer than three samples, so a part of the demand is missing if one
+	// scrape fails.
 	//
 	// Fix: set --scrape-interval (prometheus.scrapeInterval in the chart), or use a window of four scrape intervals in the query. See
 	// docs/signals.md#rates.
@@ -80,8 +82,8 @@ const (
 	// reasonLatenessDiffers (False): for a day and a half, the measured lateness was at least three times the simulated lateness, or at
 	// most a third of it. The difference does not change what Forewarm serves.
 	//
-	// Fix: see the message for the likely cause: what a replica sustains (the target), what the query measures, or the signal. See
-	// docs/objectives.md#measured-and-simulated.
+	// Fix: see the message for the likely cause: the target does not match what a replica sustains, the query measures something else, or
+	// the signal is wrong. See docs/objectives.md#measured-and-simulated.
 	reasonLatenessDiffers = "LatenessDiffers"
 	// reasonMeasuredUnusable (False): the query of objective.measured fails, or does not return a share of requests.
 	//
@@ -112,8 +114,8 @@ const (
 	//
 	// Fix: see the condition Uncalibrated.
 	reasonNotPlanned = "NotPlanned"
-	// reasonIncludesDemand (False): the work of deferrable.signal seems to include the demand of spec.signal. Forewarm adds up both, so the
-	// demand counts twice.
+	// reasonIncludesDemand (False): the work of deferrable.signal seems to include the demand of spec.signal. Forewarm adds the work to
+	// the demand, so it counts the demand twice.
 	//
 	// Fix: exclude the demand from deferrable.signal, or restrict spec.signal to interactive demand.
 	reasonIncludesDemand = "IncludesDemand"
@@ -123,7 +125,7 @@ const (
 	reasonDeadlineTooShort = "DeadlineTooShort"
 	// reasonDeadlinesMissed (False): more than 1 % of the work missed its deadline.
 	//
-	// Fix: raise maxReplicas if it is reached, or lengthen the deadline.
+	// Fix: if the workload reaches maxReplicas, raise maxReplicas. Otherwise, lengthen the deadline.
 	reasonDeadlinesMissed = "DeadlinesMissed"
 )
 
@@ -154,10 +156,11 @@ const (
 	//
 	// Fix: to end the pause, run forewarm resume NAME.
 	reasonAsBefore = "AsBefore"
-	// reasonBeforeAssumed (True): Forewarm assumes a part of the settings of the previous HPA. The autoscaler may run more replicas than
-	// that HPA would.
+	// reasonBeforeAssumed (True): Forewarm does not know all settings of the previous HPA, and assumes the others. The autoscaler may run
+	// more replicas than that HPA would.
 	//
-	// Fix: see the message for the settings that make the pause exact. To end the pause, run forewarm resume NAME.
+	// Fix: add the settings that the message lists, so that the autoscaler behaves like the previous HPA. To end the pause, run forewarm
+	// resume NAME.
 	reasonBeforeAssumed = "BeforeAssumed"
 	// reasonInvalidAnnotation (False): the annotation is neither true nor false, so the Forecast is not paused.
 	//
@@ -325,7 +328,8 @@ func (r *result) sourceCondition(e *snapshot.ForecastSnapshot, t Job, now time.T
 	case e.SampleTime.Sub(now) > t.Step:
 		c.True, c.Reason = false, snapshot.ReasonClockBehind
 		c.Message = fmt.Sprintf("the newest sample is %s ahead of the clock of Forewarm's machine: set that clock; "+
-			"until it has caught up, Forewarm does not fetch new samples", e.SampleTime.Sub(now).Round(time.Second))
+			"until the clock has caught up, Forewarm does not fetch new samples",
+			e.SampleTime.Sub(now).Round(time.Second))
 	case !r.stored:
 		c.True, c.Reason, c.Message = false, snapshot.ReasonPending, "the source has not answered a query yet"
 	}
@@ -386,7 +390,7 @@ func (r *result) dataCondition() snapshot.Condition {
 		c.Reason, c.Message = snapshot.ReasonSuspect, r.suspect
 	case r.isClassified && r.classified.Cause == demand.Incomplete:
 		c.Reason = snapshot.ReasonIncomplete
-		c.Message = fmt.Sprintf("since %s, the samples are lower than before, and the source still adds to "+
+		c.Message = fmt.Sprintf("since %s, the samples have been lower than before, and the source still adds to "+
 			"samples of this age: until they are complete, Forewarm uses the demand that it observed before; if "+
 			"the source always lags, set signal.delay", formatTime(r.classified.From))
 	case r.isClassified && r.classified.Cause == demand.Outage:

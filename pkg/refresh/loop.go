@@ -288,11 +288,11 @@ func (l *Loop) finish(w *worker) {
 	}
 	l.logQueryError(w, before)
 	if err := w.result.wholeErr; err != nil && (partial == nil || reasonOf(partial) != reasonOf(err)) {
-		l.log.Warn("could not read the whole history: the newest part serves", "forecast", w.job.Key.String(),
+		l.log.Warn("could not read the whole history: serving from its newest part", "forecast", w.job.Key.String(),
 			"reason", reasonOf(err), "error", err)
 	}
 	if err := w.result.rereadErr; err != nil {
-		l.log.Warn("could not read the history again: the known samples serve",
+		l.log.Warn("could not read the history again: continuing with the known samples",
 			"forecast", w.job.Key.String(), "reason", reasonOf(err), "error", err)
 		w.result.rereadErr = nil
 	}
@@ -307,9 +307,9 @@ func (l *Loop) logQueryError(w *worker, before error) {
 		if cause := w.published.cause; cause != "" {
 			log = log.With("cause", cause)
 		}
-		log.Warn("query failed", "reason", reasonOf(now), "error", now)
+		log.Warn("the query failed", "reason", reasonOf(now), "error", now)
 	case now == nil && before != nil:
-		log.Info("query succeeds again")
+		log.Info("the query succeeds again")
 	}
 }
 
@@ -360,7 +360,8 @@ func logChanges(ctx context.Context, log *slog.Logger, before, after *snapshot.S
 			if c.Missed {
 				level = slog.LevelWarn
 			}
-			log.Log(ctx, level, "an objective changed", "forecast", key.String(), "reason", c.Reason, "now", c.Message)
+			log.Log(ctx, level, "the candidate or the verdict of an objective changed", "forecast", key.String(),
+				"reason", c.Reason, "now", c.Message)
 		}
 	}
 }

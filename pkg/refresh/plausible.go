@@ -139,7 +139,8 @@ func (d *doubts) newest() (reason, message string) {
 			newest[DoubtCopies])
 	case both(DoubtProfiling) > 0:
 		return reasonProfilingIdle, fmt.Sprintf("the profiling field of %s is 0 although the utilization is above "+
-			"50 %%, so this demand is missing: profiling may be paused, or another tool may be using it; check dcgm-exporter",
+			"50 %%, so part of the demand is missing: profiling may be paused, or another tool may be using it; check "+
+			"dcgm-exporter",
 			humanize.Plural(int(both(DoubtProfiling)), "GPU"))
 	case known && samples < minSamplesInWindow:
 		return reasonWindowTooShort, fmt.Sprintf("the window of the query's rate contains only %s of each server, so "+
@@ -230,7 +231,7 @@ func (w *worker) recordSuspect(e *snapshot.ForecastSnapshot) {
 	if math.IsInf(held[len(held)-1].Bound.MaxObserved, 1) {
 		served = "and there is no history to judge it by: Forewarm serves it as observed"
 	}
-	w.result.suspect = fmt.Sprintf("since %s, the demand has been up to %.6g, %s; models ignore it unless it "+
+	w.result.suspect = fmt.Sprintf("since %s, the demand has been as high as %.6g, %s; models ignore it unless it "+
 		"lasts until %s or occurs again", formatTime(since), highest, served, formatTime(since.Add(lasts)))
 }
 
@@ -252,7 +253,7 @@ func (w *worker) recordSuddenLow(e *snapshot.ForecastSnapshot) {
 	e.Classifications = append(e.Classifications, demand.Span{
 		From: since, To: until, Cause: demand.Dip, Samples: len(lows),
 	})
-	w.result.suddenLow = fmt.Sprintf("since %s, the demand is suddenly as low as %.6g, which may be only a part of "+
+	w.result.suddenLow = fmt.Sprintf("at %s, the demand suddenly fell to as low as %.6g, which may be only a part of "+
 		"the total: Forewarm serves the value from before the fall until %s, and models ignore the fall unless it lasts until %s",
 		formatTime(since), lowest, formatTime(since.Add(demand.FallDoubt)), formatTime(since.Add(demand.FallLearnt)))
 }
@@ -304,7 +305,7 @@ func unitMessage(c *demand.UnitChange) string {
 	if c.Factor < 1 {
 		times = fmt.Sprintf("only 1/%.6g of what it was before", 1/c.Factor)
 	}
-	return fmt.Sprintf("since %s, the demand is suddenly %s, with the same shape: its unit has probably changed "+
+	return fmt.Sprintf("at %s, the demand suddenly became %s, with the same shape: its unit has probably changed "+
 		"at the exporter or in a recording rule; Forewarm converts the older history and serves the value in the "+
 		"new unit, so check that the autoscaler's target uses the new unit, too", formatTime(c.To), times)
 }

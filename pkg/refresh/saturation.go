@@ -41,10 +41,10 @@ func (r *result) saturatedCondition() snapshot.Condition {
 	switch {
 	case r.saturationErr != nil:
 		c.Reason = reasonOf(r.saturationErr)
-		c.Message = "the query of signal.saturated failed, so Forewarm uses the demand as observed: " + r.saturationErr.Error()
+		c.Message = "the query in signal.saturated failed, so Forewarm uses the demand as observed: " + r.saturationErr.Error()
 	case r.isClassified && r.classified.Cause.Kind() == demand.Censored:
 		c.True, c.Reason = true, reasonCensored
-		c.Message = fmt.Sprintf("since %s, the real demand may be higher than the observed demand: %s",
+		c.Message = fmt.Sprintf("since %s, the real demand may have been higher than the observed demand: %s",
 			formatTime(r.classified.From), r.classified.Cause)
 	}
 	return c
@@ -91,7 +91,7 @@ func (r *result) deferrableCondition(report *objective.Report, t Job) snapshot.C
 	switch {
 	case r.workErr != nil:
 		c.Reason = reasonOf(r.workErr)
-		c.Message = "the query of deferrable.signal failed, so Forewarm plans no capacity for this work: " + r.workErr.Error()
+		c.Message = "the query in deferrable.signal failed, so Forewarm plans no capacity for this work: " + r.workErr.Error()
 	case t.SideQueries[Deferrable] == "":
 	case report == nil || report.Deferrable == nil:
 		c.Reason = reasonNotPlanned
@@ -103,8 +103,8 @@ func (r *result) deferrableCondition(report *objective.Report, t Job) snapshot.C
 			"from deferrable.signal, because Forewarm adds up both"
 	case t.Deadline < t.window():
 		c.Reason = reasonDeadlineTooShort
-		c.Message = fmt.Sprintf("the deadline of %s is shorter than the %s until a new replica is ready: Forewarm "+
-			"keeps capacity for the usual amount of work, and more work than that is late; lengthen the deadline, "+
+		c.Message = fmt.Sprintf("the deadline of %s is shorter than the %s that a new replica takes to become ready: "+
+			"Forewarm keeps capacity for the usual amount of work, and work beyond that is late; lengthen the deadline, "+
 			"or add the work to the demand", humanize.Span(t.Deadline), humanize.Span(t.window()))
 	case report.Deferrable.MissedShare() > maxMissed:
 		c.Reason = reasonDeadlinesMissed
@@ -228,7 +228,7 @@ func (w *worker) judgeMeasured(end time.Time) {
 func (r *result) measuredDoubt(t Job) (reason, message string) {
 	switch {
 	case r.measuredErr != nil:
-		return reasonMeasuredUnusable, "Forewarm cannot use the query of objective.measured (this does not change the " +
+		return reasonMeasuredUnusable, "Forewarm cannot use the query in objective.measured (this does not change the " +
 			"served value): " + r.measuredErr.Error()
 	case r.measured != nil && r.measured.Difference != nil:
 		return reasonLatenessDiffers, r.measured.Difference.Message(t.Settings.Wait)
@@ -296,13 +296,14 @@ func (l *load) doubt() (reason, message string) {
 	switch {
 	case l.high >= targetIntervals:
 		return reasonTargetTooHigh, fmt.Sprintf("for %s, replicas were saturated at a demand of %.4g each, but the "+
-			"autoscaler's target is %.4g: correct the target (forewarm capacity estimates what a replica sustains), or check "+
-			"whether the query has a different unit or returns the demand of one replica instead of the total",
+			"autoscaler's target is %.4g: correct the target (to estimate what a replica sustains, run forewarm capacity), or "+
+			"check whether the query has a different unit or returns the demand of one replica instead of the total",
 			humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
 	case l.low >= targetIntervals:
 		return reasonTargetTooLow, fmt.Sprintf("for %s, replicas served a demand of %.4g each and were not saturated, "+
-			"but the autoscaler's target is %.4g: correct the target (forewarm capacity estimates what a replica sustains), or "+
-			"check whether the query has a different unit", humanize.Span(targetIntervals*judgeInterval), l.carried, l.target)
+			"but the autoscaler's target is %.4g: correct the target (to estimate what a replica sustains, run forewarm "+
+			"capacity), or check whether the query has a different unit", humanize.Span(targetIntervals*judgeInterval),
+			l.carried, l.target)
 	}
 	return "", ""
 }

@@ -170,7 +170,7 @@ func (l *Loop) fetchBatch(ctx context.Context, b *batch, source Batcher, queries
 	answers, err := source.FetchBatch(ctx, queries)
 	switch {
 	case errors.Is(err, ErrNotTogether):
-		l.log.InfoContext(ctx, "cannot batch the queries: Forewarm sends each query by itself", "namespace",
+		l.log.InfoContext(ctx, "cannot batch the queries: Forewarm sends each query separately", "namespace",
 			q.Namespace, "queries", len(queries), "error", err)
 		return
 	case err != nil:

@@ -45,7 +45,7 @@ func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 		}
 		c := condition(t, e, snapshot.ConditionData)
 		for _, want := range []string{
-			"since 2026-11-18 12:03:00 UTC, the demand has been up to 1", "more than its history justifies",
+			"since 2026-11-18 12:03:00 UTC, the demand has been as high as 1", "more than its history justifies",
 			"unless it lasts until 2026-11-18 12:05:00 UTC",
 		} {
 			if c.True || c.Reason != snapshot.ReasonSuspect || !strings.Contains(c.Message, want) {

@@ -151,8 +151,9 @@ func EditDistance(a, b string) int {
 }
 
 // kvCacheSummary is the summary for most servers.
-const kvCacheSummary = "KV caches in use, counted in replicas: the mean over the engines of a replica, summed over the replicas. " +
-	"The value cannot exceed the number of replicas, so use it as a second metric in addition to the requests in flight."
+const kvCacheSummary = "KV cache in use, in units of one replica's cache: the mean usage over the engines of each " +
+	"replica, added up over the replicas. The value cannot exceed the number of replicas, so use it as a second " +
+	"metric in addition to the requests in flight."
 
 // Presets that several servers have.
 
@@ -171,12 +172,13 @@ func inflightPreset(source string, template func(scope) string) Preset {
 func offeredPreset(source string, template func(scope) string) Preset {
 	return Preset{
 		Name:  source + "/offered",
-		Brief: "for simulations, right while requests wait",
-		Summary: "Offered load: the requests that would be in flight if no request had to wait. It is the running requests, plus the " +
-			"growth of the queue since the last step times the mean service time of the last two minutes (Little, 1961). While no " +
-			"requests wait, it equals the requests in flight. A request that waits counts once, when it arrives, so the lateness that " +
-			"forewarm simulate finds is right under saturation. Do not scale on it, because it requests no replicas to empty a queue: " +
-			"scale on the requests in flight.",
+		Brief: "for simulations, correct while requests wait",
+		Summary: "Offered load: the requests that would be in flight if no request had to wait. It is the number of " +
+			"running requests, plus the growth rate of the queue since the last step, multiplied by the mean service " +
+			"time of the last two minutes (Little, 1961). While no requests wait, it equals the requests in flight. " +
+			"A request that waits counts once, when it arrives, so the lateness that forewarm simulate reports is " +
+			"also correct under saturation. Do not scale on this preset, because it does not ask for the replicas " +
+			"that empty a queue. Scale on the requests in flight instead.",
 		Target:   "requests in flight that one replica serves at full load with good latency",
 		Unit:     "requests",
 		template: template,
@@ -199,7 +201,7 @@ func queuePreset(source string, template func(scope) string) Preset {
 		Brief: "second metric, or signal.saturated",
 		Summary: "Requests that wait on the target's pods. The queue is empty until it is too late to add replicas, so it cannot be " +
 			"forecast. Use it as a second, reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated).",
-		Target:   "a small number of requests that may wait per replica",
+		Target:   "the number of requests per replica that are allowed to wait, which should be small",
 		Unit:     "requests",
 		template: template,
 	}

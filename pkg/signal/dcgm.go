@@ -10,17 +10,18 @@ func dcgm() Source {
 	return Source{
 		Name:  "dcgm",
 		Title: "NVIDIA dcgm-exporter",
-		Note: "These presets measure GPU utilization, not demand. A saturated GPU reports at most 1, no matter how long the queue is. If " +
-			"the server reports its requests in flight, use them instead. The exporter collects data every 30 s by default. A MIG " +
-			"instance counts as one GPU, so a replica on one instance has 1. The exporter cannot distinguish pods that share a GPU by " +
-			"time-slicing or MPS. For these pods, use the server's own metrics or the presets of nvml.",
+		Note: "These presets measure GPU utilization, not demand. A saturated GPU reports at most 1, no matter how " +
+			"long the queue is. If the server reports its requests in flight, use them instead. The exporter " +
+			"collects data every 30 s by default. A MIG instance counts as one GPU, so the maximum for a replica on " +
+			"one instance is 1. The exporter cannot distinguish pods that share a GPU by time-slicing or MPS. For " +
+			"these pods, use the server's own metrics or the presets of nvml.",
 		Presets: []Preset{
 			{
 				Name:  "dcgm/gpu-busy",
 				Brief: "demand of a server without its own metrics",
-				Summary: "GPUs that the target's pods keep busy: the share of time in which a GPU (or MIG instance) had work, summed over " +
-					"the GPUs. The value cannot exceed the number of allocated GPUs. Do not use it for GPUs that are shared by time-slicing " +
-					"or MPS.",
+				Summary: "Number of GPUs that the target's pods keep busy: the share of time in which a GPU (or MIG " +
+					"instance) had work, summed over the GPUs. The value cannot exceed the number of allocated GPUs. " +
+					"Do not use it for GPUs that are shared by time-slicing or MPS.",
 				Target:    "the number of GPUs (or MIG instances) per replica, times their maximum utilization, for example 0.8 for one GPU",
 				Unit:      "GPUs",
 				profiling: engineActive,
@@ -29,11 +30,13 @@ func dcgm() Source {
 			{
 				Name:  "dcgm/memory-bandwidth",
 				Brief: "demand of decoding, which is memory-bound",
-				Summary: "Memory bandwidth that the target's pods use, in GPUs: the share of cycles in which the memory of a GPU (or MIG " +
-					"instance) moved data, summed over the GPUs. It is closer to the limit of token generation than gpu-busy. The value " +
-					"cannot exceed the number of allocated GPUs. Do not use it for GPUs that are shared by time-slicing or MPS.",
-				Target: "the number of GPUs per replica, times the share up to which latency is good, often 0.6 for one GPU",
-				Unit:   "GPUs",
+				Summary: "Memory bandwidth that the target's pods use, as a number of GPUs: the share of cycles in " +
+					"which the memory of a GPU (or MIG instance) moved data, summed over the GPUs. It shows the " +
+					"limit of token generation better than gpu-busy does. The value cannot exceed the number of " +
+					"allocated GPUs. Do not use it for GPUs that are shared by time-slicing or MPS.",
+				Target: "the number of GPUs per replica, times the highest share of the bandwidth at which latency " +
+					"is still good, often 0.6 for one GPU",
+				Unit: "GPUs",
 				template: func(s scope) string {
 					return s.busyGPUs("DCGM_FI_PROF_DRAM_UTIL_RATIO|DCGM_FI_PROF_DRAM_ACTIVE")
 				},
@@ -41,15 +44,19 @@ func dcgm() Source {
 			{
 				Name:  "dcgm/gpus-allocated",
 				Brief: "GPUs held: for cost and warm pools, not scaling",
-				Summary: "Physical GPUs that the target's scheduled pods hold, from their resource requests (kube-state-metrics). The value " +
-					"follows the replicas, so do not scale on it. A MIG instance counts by its share of the seven compute slices (four on an " +
-					"A30), and one of n time-slicing or MPS replicas counts as 1/n. For time-slicing and MPS, kube-state-metrics must export " +
-					"the node label nvidia.com/gpu.replicas (--metric-labels-allowlist=nodes=[nvidia.com/gpu.replicas]). Without this label, " +
-					"nvidia.com/gpu.shared has no series, because its share is not known, and nvidia.com/gpu counts as a whole GPU. That is " +
-					"wrong if the GPU is shared under that name, and also with the MIG strategy single. In these cases, write your own query " +
-					"with the share, such as sum(…) / 4. A HAMi share counts as the larger of gpucores and gpumem-percentage. With gpumem " +
-					"(MiB), it has no series, because the share is not known. For vCUDA, one vcuda-core counts as a hundredth of a GPU. " +
-					"Claims of dynamic resource allocation are not counted.",
+				Summary: "Number of physical GPUs that the target's scheduled pods hold, according to their resource " +
+					"requests (kube-state-metrics). The value follows the replicas, so do not scale on it. A MIG " +
+					"instance counts by its share of the seven compute slices (four on an A30), and one of n " +
+					"time-slicing or MPS replicas counts as 1/n. For time-slicing and MPS, kube-state-metrics must " +
+					"export the node label nvidia.com/gpu.replicas " +
+					"(--metric-labels-allowlist=nodes=[nvidia.com/gpu.replicas]). Without this label, the preset has " +
+					"no series for pods that request nvidia.com/gpu.shared, because their share of a GPU is not " +
+					"known, and it counts nvidia.com/gpu as a whole GPU. Counting a whole GPU is wrong if GPUs are " +
+					"shared under that name, or if the MIG strategy is single. In these cases, write your own query " +
+					"with the share, such as sum(…) / 4. A HAMi share counts as the larger of gpucores and " +
+					"gpumem-percentage. For pods with gpumem (MiB), the preset has no series, because their share is " +
+					"not known. For vCUDA, one vcuda-core counts as a hundredth of a GPU. The preset does not count " +
+					"claims of dynamic resource allocation.",
 				Target:   "none, because it is not for an HPA",
 				Unit:     "GPUs",
 				template: scope.gpusAllocated,
@@ -112,15 +119,17 @@ func nvml() Source {
 	return Source{
 		Name:  "nvml",
 		Title: "Forewarm's node agent",
-		Note: "These presets need forewarm-agent on the nodes (deploy/agent). Unlike dcgm-exporter, the agent can distinguish pods that " +
-			"share a GPU. For MIG instances, this works only on Hopper and later, where the driver counts them. Like dcgm, the agent " +
-			"measures GPU utilization, not demand. The agent has been tested with NVML mocks, not on hardware.",
+		Note: "These presets need forewarm-agent on the nodes (deploy/agent). Unlike dcgm-exporter, the agent can " +
+			"distinguish pods that share a GPU. For MIG instances, this works only on Hopper and later GPUs, where " +
+			"the driver measures each instance. Like dcgm, the agent measures GPU utilization, not demand. The agent " +
+			"has been tested with NVML mocks, not on hardware.",
 		Presets: []Preset{
 			{
 				Name:  "nvml/gpu-busy",
 				Brief: "demand on shared GPUs (node agent)",
-				Summary: "Physical GPUs that the target's own processes keep busy, also with time-slicing and MPS. A MIG instance counts by " +
-					"its share of the GPU. The value cannot exceed the allocated share.",
+				Summary: "Number of physical GPUs that the target's own processes keep busy. It also works with " +
+					"time-slicing and MPS. A MIG instance counts by its share of the GPU. The value cannot exceed " +
+					"the allocated share.",
 				Target: "the share of a physical GPU that a replica has, times its maximum utilization, for example 0.25 × 0.8 for a " +
 					"quarter of a GPU",
 				Unit:     "GPUs",
@@ -129,17 +138,19 @@ func nvml() Source {
 			{
 				Name:  "nvml/memory-bandwidth",
 				Brief: "demand of decoding on shared GPUs (node agent)",
-				Summary: "Memory bandwidth that the target's own processes use, in physical GPUs, also on shared GPUs. " +
-					"The value cannot exceed the allocated share.",
-				Target:   "the share of a physical GPU that a replica has, times the share up to which latency is good",
+				Summary: "Memory bandwidth that the target's own processes use, as a number of physical GPUs. It " +
+					"also works on shared GPUs. The value cannot exceed the allocated share.",
+				Target: "the share of a physical GPU that a replica has, times the highest share of the bandwidth " +
+					"at which latency is still good",
 				Unit:     "GPUs",
 				template: func(s scope) string { return s.podShares("forewarm_gpu_pod_memory_bandwidth_ratio") },
 			},
 			{
 				Name:  "nvml/gpus-allocated",
 				Brief: "GPUs held: for cost and warm pools (node agent)",
-				Summary: "Physical GPUs that the target's pods hold: 1 for a whole GPU, 1/n for one of n time-slicing or MPS replicas, and " +
-					"the share of the compute slices for a MIG instance. The value follows the replicas, so do not scale on it.",
+				Summary: "Number of physical GPUs that the target's pods hold: 1 for a whole GPU, 1/n for one of n " +
+					"time-slicing or MPS replicas, and the share of the compute slices for a MIG instance. The value " +
+					"follows the replicas, so do not scale on it.",
 				Target:   "none, because it is not for an HPA",
 				Unit:     "GPUs",
 				template: func(s scope) string { return s.podShares("forewarm_gpu_pod_allocated_ratio") },

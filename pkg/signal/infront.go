@@ -18,9 +18,10 @@ func gateway() Source {
 	return Source{
 		Name:  "gateway",
 		Title: "Gateway API inference extension",
-		Note: "The pool is the InferencePool whose endpoints are the target's pods. If the target has no pods, it is the InferencePool with " +
-			"the target's name. If the workload scales to zero, give the InferencePool the workload's name. If several workloads share " +
-			"a pool, the value is for all of them together. All metric names are ALPHA and have changed twice.",
+		Note: "These presets read the InferencePool whose endpoints are the target's pods. While the target has no " +
+			"pods, they read the InferencePool with the target's name. So if the workload scales to zero, give the " +
+			"InferencePool the workload's name. If several workloads share a pool, the value is for all of them " +
+			"together. All of these metrics are ALPHA, and their names have changed twice.",
 		Presets: []Preset{
 			inflightPreset("gateway", func(s scope) string {
 				return s.totalOverPickers(sumPerPod(s.perPod(running), s.perPod(held)))
@@ -40,16 +41,17 @@ func gateway() Source {
 					"add replicas. Use it as a second, reactive metric of the HPA, or to mark another signal as saturated " +
 					"(spec.signal.saturated)."),
 			kvCachePreset("gateway", scope.poolCaches).withSummary(
-				"KV caches in use, counted in endpoints of the pool: the mean use of a cache times the number of ready endpoints. The " +
-					"value cannot exceed the number of endpoints, so use it as a second metric in addition to the requests in flight."),
+				"KV cache in use, in units of one endpoint's cache: the mean usage over the pool's endpoints, " +
+					"multiplied by the number of ready endpoints. The value cannot exceed the number of endpoints, " +
+					"so use it as a second metric in addition to the requests in flight."),
 		},
 		Lateness: []Preset{
 			latenessPreset(
 				"gateway/queue-time",
 				"measured lateness: time in the gateway's queue",
-				"Share of the requests that the endpoint picker's flow control held for longer than the allowed wait, including requests "+
-					"that were rejected or evicted. It is reported only if flow control is on, and does not include the time that "+
-					"requests wait on a pod.",
+				"Share of the requests that the endpoint picker's flow control held for longer than the allowed "+
+					"wait, including requests that were rejected or evicted. The gateway reports it only if flow "+
+					"control is on. It does not include the time that requests wait on a pod.",
 				scope.totalOverPickers,
 				queueTime,
 				inSeconds("inference_extension_flow_control_request_queue_duration_seconds"),
@@ -72,7 +74,8 @@ func gatewayBand(name, matcher string, routed, held metric) Preset {
 	routed.names = routed.names[:2] // The oldest name has no priorities.
 	routed.matchers, held.matchers = matcher, matcher
 	out := gatewayArrivals("The "+name+" part of gateway/arrivals. Requests with a negative priority are deferrable "+
-		"(spec.deferrable), and all others are interactive. It needs a router that counts requests by priority.", routed, held)
+		"(spec.deferrable), and all others are interactive. This preset needs a router that counts requests by "+
+		"priority.", routed, held)
 	out.Name += "-" + name
 	return out
 }
@@ -145,18 +148,20 @@ func dynamo() Source {
 	return Source{
 		Name:  "dynamo",
 		Title: "NVIDIA Dynamo's frontend",
-		Note: "The frontend is the frontend of the target's graph. If the target is GRAPH-SERVICE, its pods belong to the Deployment " +
-			"GRAPH-frontend, as Dynamo's operator names it. The value counts all models of the frontend, so write your own query for one of " +
-			"several models. The workers report the metrics of their engine. For one part of a graph, such as its prefill workers, use the " +
-			"presets of vllm, sglang or trtllm.",
+		Note: "These presets read the frontend of the target's graph. If the target is named GRAPH-SERVICE, they " +
+			"read the pods of the Deployment GRAPH-frontend, which is how Dynamo's operator names the frontend. The " +
+			"value counts all models of the frontend. If there are several models and you need the demand of one of " +
+			"them, write your own query. The workers report the metrics of their engine. For one part of a graph, " +
+			"such as its prefill workers, use the presets of vllm, sglang or trtllm.",
 		Presets: []Preset{
 			inflightPreset("dynamo", func(s scope) string { return s.totalOverFrontends(s.perPod(held)) }).withSummary(
 				"Requests in flight at the graph's frontend, from their arrival to the end of their response, on any worker. " +
 					"The value grows without limit under saturation, so it hides no demand."),
 			arrivalsPreset(
 				"dynamo",
-				"Requests that arrive per second at the graph's frontend. Older releases count requests when they end. For these "+
-					"releases, the value is the ended requests plus the growth of the requests in flight.",
+				"Requests that arrive per second at the graph's frontend. Older releases count requests when they "+
+					"end. For these releases, the value is the number of requests that ended plus the growth of the "+
+					"requests in flight.",
 				func(s scope) string {
 					ended := fmt.Sprintf(`clamp_min(%s + %s, 0)`, s.perPod(done.rate()), s.growth(held))
 					return s.totalOverFrontends(fmt.Sprintf(`(%s or %s)`, s.perPod(started.rate()), ended))
@@ -166,14 +171,16 @@ func dynamo() Source {
 				"dynamo",
 				func(s scope) string { return s.totalOverFrontends(s.perPod(unanswered)) },
 			).withSummary(
-				"Requests of the graph's frontend that have no token yet, because they wait or their prompt is being processed. Use it as a " +
-					"second, reactive metric of the HPA, or to mark another signal as saturated (spec.signal.saturated)."),
+				"Requests at the graph's frontend that have no token yet, because they are waiting or because their " +
+					"prompt is being processed. Use it as a second, reactive metric of the HPA, or to mark another " +
+					"signal as saturated (spec.signal.saturated)."),
 		},
 		Lateness: []Preset{
 			latenessPreset(
 				"dynamo/time-to-first-token",
 				"measured lateness: time to the first token",
-				"Share of the requests that waited longer than the allowed wait for their first token, as the frontend counts them.",
+				"Share of the requests that waited longer than the allowed wait for their first token, as measured "+
+					"by the frontend.",
 				scope.sumOverFrontends,
 				inSeconds("dynamo_frontend_time_to_first_token_seconds"),
 			),
@@ -185,7 +192,8 @@ func dynamo() Source {
 			},
 			{
 				"queue-time",
-				"the frontend's queue is part of the time to the first token; use dynamo/time-to-first-token",
+				"the frontend does not report the time in its queue separately from the time to the first token; use " +
+					"dynamo/time-to-first-token",
 			},
 		},
 	}

@@ -29,12 +29,13 @@ func inSeconds(name string) histogram { return histogram{name: name, perSecond: 
 // latenessPreset returns a preset for the share of requests whose time was above the wait. total adds up an expression by pod.
 func latenessPreset(name, brief, summary string, total func(scope, string) string, names ...histogram) Preset {
 	return Preset{
-		Name:    name,
-		Brief:   brief,
-		Summary: summary + " If the allowed wait is not a bucket bound of the histogram, Forewarm uses the next larger bound, so the share is too low.",
-		Unit:    "share",
-		Rate:    true,
-		wait:    DefaultWait,
+		Name:  name,
+		Brief: brief,
+		Summary: summary + " If no bucket of the histogram ends at the allowed wait, Forewarm uses the next larger " +
+			"bucket bound, and the share is too low.",
+		Unit: "share",
+		Rate: true,
+		wait: DefaultWait,
 		template: func(s scope) string {
 			var within, all []string
 			for i, h := range names {

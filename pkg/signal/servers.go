@@ -37,8 +37,8 @@ func onPage(of page, presets []Preset) []Preset {
 func (e engine) arrivalsAtFirstToken() Preset {
 	return arrivalsPreset(
 		e.source,
-		"Requests that arrive per second: first tokens per second plus the growth of the queue, so that "+
-			"the value is also right under saturation. If a gateway counts requests, its count is better.",
+		"Requests that arrive per second: first tokens per second plus the growth of the queue, so that the value is "+
+			"also right under saturation. If a gateway in front of the server counts requests, its count is better.",
 		func(s scope) string { return s.arrivals(e.passed, e.waiting) },
 	)
 }
@@ -50,13 +50,13 @@ func tgi() Source {
 	return Source{
 		Name:  "tgi",
 		Title: "Text Generation Inference",
-		Note:  "Hugging Face only maintains this server, so its metrics will not change.",
+		Note:  "Hugging Face maintains this server, but no longer develops it, so its metrics will not change.",
 		Presets: onPage(page{"tgi_queue_size", "tgi_request_count|tgi_request_duration_sum"}, []Preset{
 			inflightPreset("tgi", func(s scope) string { return s.inflight(running, waiting) }),
 			arrivalsPreset(
 				"tgi",
-				"Requests that arrive per second. The server counts them when it receives them, before they "+
-					"wait. The value includes requests to tokenize.",
+				"Requests that arrive per second. The server counts them when it receives them, before they wait. "+
+					"The value includes tokenization requests.",
 				func(s scope) string { return s.total(s.perPod(received.rate())) },
 			),
 			queuePreset("tgi", func(s scope) string { return s.total(s.perPod(waiting)) }),
@@ -74,9 +74,10 @@ func sglang() Source {
 	return Source{
 		Name:  "sglang",
 		Title: "SGLang",
-		Note: "Start the server with --enable-metrics. With separate prefill and decode servers, create a Forecast for each of the two " +
-			"workloads. Each server counts its own queues, and a request that moves from one server to the other is in both. A prefill " +
-			"server counts no first tokens, so it has no arrivals.",
+		Note: "Start the server with --enable-metrics. With separate prefill and decode servers, create a Forecast " +
+			"for each of the two workloads. Each server counts its own queues, and a request that moves from one " +
+			"server to the other counts in both. A prefill server does not count first tokens, so sglang/arrivals " +
+			"has no value for it.",
 		Presets: m.presets(),
 		Lateness: []Preset{
 			queueTimePreset("sglang", inSeconds("sglang:queue_time_seconds")),
@@ -180,9 +181,9 @@ func vllm() Source {
 	return Source{
 		Name:  "vllm",
 		Title: "vLLM",
-		Note: "Works wherever vLLM's own metrics are scraped, including KServe (kserve_vllm:), Ray Serve LLM (ray_vllm_), NVIDIA NIM " +
-			"(without a prefix), Triton's vLLM backend (if it has the gauges) and llm-d. The former name of the KV cache metric " +
-			"(gpu_cache_usage_perc) also works.",
+		Note: "Works wherever vLLM's own metrics are scraped, including KServe (kserve_vllm:), Ray Serve LLM " +
+			"(ray_vllm_), NVIDIA NIM (without a prefix), Triton's vLLM backend (if your build has the gauges) and " +
+			"llm-d. The former name of the KV cache metric (gpu_cache_usage_perc) also works.",
 		Presets: of.presets(of.arrivalsAtFirstToken()),
 		Lateness: []Preset{
 			queueTimePreset("vllm", inSeconds(names("request_queue_time_seconds"))),
@@ -255,9 +256,10 @@ func trtllm() Source {
 	return Source{
 		Name:  "trtllm",
 		Title: "TensorRT-LLM (trtllm-serve)",
-		Note: "The metrics are at /prometheus/metrics. Turn on the server's iteration statistics (enable_iter_perf_stats) and " +
-			"request metrics (return_perf_metrics). Releases that do not report running and waiting requests have no series. If " +
-			"TensorRT-LLM runs behind Triton, use the presets of triton.",
+		Note: "The metrics are at /prometheus/metrics. Turn on the server's iteration statistics " +
+			"(enable_iter_perf_stats) and request metrics (return_perf_metrics). For releases that do not report " +
+			"running and waiting requests, the presets have no series. If TensorRT-LLM runs behind Triton, use the " +
+			"presets of triton.",
 		Presets: of.presets(
 			arrivalsPreset(
 				"trtllm",
@@ -286,10 +288,12 @@ func kserve() Source {
 	return Source{
 		Name:  "kserve",
 		Title: "KServe, and Knative's queue-proxy",
-		Note: "The queue-proxy exists only in Serverless (Knative) mode. Scrape port 9091 of the pods. In Standard mode, scale on a preset " +
-			"of the runtime, such as vllm/inflight, with the Deployment NAME-predictor as the target. For an LLMInferenceService, also use " +
-			"a preset of the runtime. The target is the Deployment NAME-kserve (or, over several nodes, the LeaderWorkerSet " +
-			"NAME-kserve-mn), which has the scale subresource that an HPA needs. Separate prefill pods are another workload.",
+		Note: "The queue-proxy exists only in Serverless (Knative) mode. Scrape port 9091 of the pods. In Standard " +
+			"mode, scale on a preset of the runtime, such as vllm/inflight, with the Deployment NAME-predictor as " +
+			"the target. For an LLMInferenceService, also use a preset of the runtime. The target is the Deployment " +
+			"NAME-kserve (or, over several nodes, the LeaderWorkerSet NAME-kserve-mn), which has the scale " +
+			"subresource that an HPA needs. If prefill runs in separate pods, treat these pods as a separate " +
+			"workload, with a Forecast of their own.",
 		Presets: []Preset{
 			inflightPreset("kserve", func(s scope) string { return s.total(s.perPod(held)) }).withSummary(
 				"Requests in flight at the queue-proxies of the target's pods, running and waiting. Revisions with unlimited " +
@@ -297,9 +301,9 @@ func kserve() Source {
 					"pods do not count."),
 			arrivalsPreset(
 				"kserve",
-				"Requests that arrive per second: the answered requests plus the growth of the requests in "+
-					"flight. Without a queue-proxy, the value is the rate of predictions of KServe's own servers, which stops growing "+
-					"under saturation.",
+				"Requests that arrive per second: the answered requests plus the growth of the requests in flight. "+
+					"Without a queue-proxy, the value is the rate of predictions that KServe's own servers report, "+
+					"which stops growing under saturation.",
 				func(s scope) string { return s.total(sumAboveZero(s.counted(done), s.growth(held))) },
 			),
 		},
@@ -318,8 +322,9 @@ func kserve() Source {
 		Unsupported: []Unsupported{
 			{
 				"queue-time",
-				"the queue-proxy and KServe's servers have no histogram of the time in the queue, and the histogram of the activator " +
-					"has no pods; use kserve/request-duration, or a preset of the runtime, such as vllm/queue-time",
+				"the queue-proxy and KServe's servers have no histogram of the time in the queue, and the histogram " +
+					"of the activator does not say which pods it is about; use kserve/request-duration, or a preset " +
+					"of the runtime, such as vllm/queue-time",
 			},
 			{"queue", "the queue-proxy counts waiting and running requests together; use kserve/inflight"},
 			{
@@ -365,9 +370,10 @@ func triton() Source {
 				running := fmt.Sprintf(`(%s or sum by (pod) (%s or %s))`,
 					s.perPod(engine(`request_type=~"scheduled|waiting"`)), ofTriton(s, vllm), executing)
 				return s.total(sumPerPod(s.perPod(pending), running))
-			}).withSummary("Requests in flight on the target's pods, pending and executing. The executing requests are counted by the " +
-				"TensorRT-LLM or vLLM backend. For other backends, the number is the time that requests spent executing per second " +
-				"(Little's law). This mean counts a request when it is done, so it is exact for short requests and late for long " +
+			}).withSummary("Requests in flight on the target's pods, pending and executing. The TensorRT-LLM and " +
+				"vLLM backends report how many requests are executing. For other backends, Forewarm derives this " +
+				"number from the execution time that Triton reports (Little's law). Triton reports the time of a " +
+				"request only when it is done, so the number is exact for short requests, but lags behind for long " +
 				"requests. The value keeps growing under saturation."),
 			arrivalsPreset(
 				"triton",

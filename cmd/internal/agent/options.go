@@ -63,7 +63,7 @@ func (o *Options) flags() *pflag.FlagSet {
 	flags.StringVar(&o.Socket, "pod-resources-socket", o.Socket,
 		"the kubelet's socket, which lists the GPUs of each pod")
 	flags.StringVar(&o.Proc, "proc", o.Proc,
-		"the node's /proc, to read the cgroups of processes; needs the node's PIDs (hostPID)")
+		"the node's /proc, to read the cgroups of processes; the pod needs hostPID: true")
 	flags.StringVar(&o.Logs, "logs", o.Logs, "the node's /var/log, to read the names in pods/ and containers/")
 	flags.StringVar(&o.LogLevel, "log-level", o.LogLevel, "lowest level to log: debug, info, warn or error")
 	flags.BoolVar(&o.Version, "version", false, "print the version and exit")

@@ -19,8 +19,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-const about = `forewarm-agent measures how busy the GPUs of this node are, and which pods use them, also where pods share a GPU
-by time-slicing or MIG. It changes nothing. Compare it with nvidia-smi:
+const about = `forewarm-agent measures how busy the GPUs of this node are, and which pods use them, even if pods share
+a GPU by time-slicing or MIG. It changes nothing. Compare its output with that of nvidia-smi:
 
   forewarm-agent --once
 

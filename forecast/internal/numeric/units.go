@@ -22,7 +22,7 @@ func Check(s forecast.Series, want int) error {
 	}
 	for i, v := range s.Values {
 		if math.Abs(v) > Limit {
-			return fmt.Errorf("series: value %d is %g, beyond %g: %w", i, v, Limit, forecast.ErrNotFinite)
+			return fmt.Errorf("series: value %d is %g, beyond the limit of %g: %w", i, v, Limit, forecast.ErrNotFinite)
 		}
 	}
 	return nil

@@ -5,7 +5,7 @@
 # Objects
 
 `kubectl explain forecasts.spec --recursive` shows the same fields in a cluster. The CustomResourceDefinitions in
-[the chart](../../deploy/charts/forewarm/files/crds) hold the exact limits of each field. Fields that are not marked as required are optional.
+[the chart](../../deploy/charts/forewarm/files/crds) contain the exact limits of each field. Fields that are not marked as required are optional.
 
 | object | API | |
 |---|---|---|
@@ -37,7 +37,7 @@ Used by {{ range $i, $type := .SortedReferences }}{{ if $i }}, {{ end }}{{ templ
 |---|---|---|
 {{ range .Members -}}
 | `{{ .Name }}` | {{ template "typeOf" .Type }} | {{ if eq .Name "metadata" -}}
-Name, namespace, labels and so on, as of every object of Kubernetes.
+Name, namespace, labels and so on, as in every Kubernetes object.
 {{- else -}}
 {{ if not (or (has "Optional: {}" .Validation) (eq .Name "spec" "status" "items")) }}**Required.** {{ end -}}
 {{ template "sentence" .Doc }}{{ end }} |

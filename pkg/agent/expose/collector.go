@@ -146,15 +146,15 @@ func metrics() map[string]metric {
 	device("forewarm_gpu_tensor_ratio",
 		"Share of the time in the window in which the tensor pipes were active (Hopper and later).")
 	for name, what := range map[string]string{
-		"forewarm_gpu_busy":             "share of the time in which a kernel ran",
-		"forewarm_gpu_memory_bandwidth": "memory bandwidth in use",
-		"forewarm_gpu_tensor":           "activity of the tensor pipes",
+		"forewarm_gpu_busy":             "Share of the time in which a kernel ran",
+		"forewarm_gpu_memory_bandwidth": "Share of the memory bandwidth in use",
+		"forewarm_gpu_tensor":           "Share of the time in which the tensor pipes were active",
 	} {
-		device(name+"_max_ratio", "Largest sample in the window: "+what+".")
-		device(name+"_p95_ratio", "95th percentile over the window: "+what+".")
+		device(name+"_max_ratio", what+": the largest sample in the window.")
+		device(name+"_p95_ratio", what+": the 95th percentile of the samples in the window.")
 	}
 	device("forewarm_gpu_memory_used_bytes",
-		"Memory that processes hold. If a server allocates its memory at the start, it does not follow the load.")
+		"Memory that processes hold. If a server allocates its memory at the start, this metric does not follow the load.")
 	device("forewarm_gpu_memory_bytes", "Memory of a GPU or MIG instance.")
 	device("forewarm_gpu_share_ratio",
 		"Share of the physical GPU's compute: 1 for a whole GPU, or the share of the compute slices of a MIG instance.")
@@ -170,18 +170,18 @@ func metrics() map[string]metric {
 	)
 	pod(
 		"forewarm_gpu_pod_allocated_ratio",
-		"Physical GPUs that a pod's container holds on a device: 1 for a whole GPU, 1/n for "+
+		"Physical GPUs that are allocated to a pod's container on a device: 1 for a whole GPU, 1/n for "+
 			"one of n time-slicing or MPS replicas, or the share of the compute slices of a MIG instance.",
 	)
 	of("uuid", "gpu_instance", "index", "model", "profile", "instance_uuid")(
-		"forewarm_gpu_info", "Always 1. The labels have the names of a GPU or MIG instance.")
+		"forewarm_gpu_info", "Always 1. The labels describe a GPU or MIG instance.")
 	of("uuid", "index", "reason")("forewarm_gpu_fault",
 		"1 while a GPU cannot be read, by reason. Absent while it can be read.")
-	of("version")("forewarm_agent_driver_info", "Always 1. The label version has the version of the GPU driver.")
+	of("version")("forewarm_agent_driver_info", "Always 1. The label version is the version of the GPU driver.")
 	of("component", "reason")("forewarm_agent_error",
 		"1 while the response of the driver or the kubelet is missing or incomplete, by reason.")
 	of("reason")("forewarm_agent_unidentified_devices",
-		"Devices that containers hold and that the agent cannot match to a GPU of this node, by reason.")
+		"Devices that are allocated to containers and that the agent cannot match to a GPU of this node, by reason.")
 	of()("forewarm_agent_last_reading_timestamp_seconds", "Time of the last reading of the GPUs.")
 	return all
 }

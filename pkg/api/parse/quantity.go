@@ -20,8 +20,8 @@ func Quantity(text string) (resource.Quantity, error) {
 	return resource.Quantity{}, fmt.Errorf("%.64q is not a quantity, write for example 64, 0.5 or 4k", text)
 }
 
-// Bounded reports whether a text may be given to resource.ParseQuantity, which computes every digit of the number: for 1e-30000000
-// these are thirty million digits, and seconds of CPU time that anyone who may create an object could take.
+// Bounded reports whether a text is safe to pass to resource.ParseQuantity. ParseQuantity computes every digit of the number. For
+// 1e-30000000 that would be thirty million digits and seconds of CPU time, and anyone who is allowed to create an object could cause it.
 func Bounded(text string) bool {
 	const maxLength, maxExponent = 32, len("e-99")
 	at := strings.LastIndexAny(text, "eE")

@@ -3,9 +3,10 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // ForecastEvent is a time at which you know that the demand will be unusual, and what you know about the demand.
-// Forewarm combines it with the forecast. The served value is never below the observed demand.
+// Forewarm combines it with the forecast. During the event, the served value is never below the observed demand.
 type ForecastEvent struct {
-	// Name identifies the event. Forewarm compares an event with earlier events of the same name.
+	// Name identifies the event. To learn the effect of an event, Forewarm compares it with earlier events of the same
+	// name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
@@ -23,14 +24,14 @@ type EventSpec struct {
 	// and a time, such as 2026-12-24T18:00. Set either start or holidays.
 	// +optional
 	Start EventTime `json:"start,omitempty"`
-	// Holidays makes every public holiday of a country or region an occurrence of the event. Write an ISO 3166 code,
-	// such as US or DE-BY. Set either start or holidays.
+	// Holidays repeats the event on every public holiday of a country or region. Write its ISO 3166 code, such as US or
+	// DE-BY. Set either start or holidays.
 	// +kubebuilder:validation:MaxLength=6
 	// +kubebuilder:validation:Pattern=`^[A-Z]{2}(-[A-Z]{2,3})?$`
 	// +optional
 	Holidays string `json:"holidays,omitempty"`
-	// Duration is how long each occurrence lasts. Maximum 60d, default 1d. If it is a number of whole days, the
-	// occurrence ends at the time of day at which it began, even if daylight saving time changes in between. An
+	// Duration is how long each occurrence lasts. Maximum 60d, default 1d. If it is a whole number of days, each
+	// occurrence ends at the time of day at which it began, even if daylight saving time begins or ends in between. An
 	// occurrence always ends when the next one begins.
 	// +kubebuilder:default="1d"
 	// +optional
@@ -40,18 +41,18 @@ type EventSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	TimeZone string `json:"timeZone,omitempty"`
-	// Recurrence repeats the event. Write an iCalendar recurrence rule (RFC 5545), for example
-	// FREQ=WEEKLY;BYDAY=MO,TH. The event can begin at most once an hour. Requires start. Default: the event does not
-	// repeat.
+	// Recurrence repeats the event. Write an iCalendar recurrence rule (RFC 5545), for example FREQ=WEEKLY;BYDAY=MO,TH.
+	// It must not start the event more than once an hour. Requires start. Default: the event does not repeat.
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	Recurrence string `json:"recurrence,omitempty"`
-	// AlsoOn lists additional times at which the event begins. At most 128.
+	// AlsoOn lists additional times at which the event begins. At most 128. Default: none.
 	// +kubebuilder:validation:MaxItems=128
 	// +listType=set
 	// +optional
 	AlsoOn []EventTime `json:"alsoOn,omitempty"`
 	// ExceptOn lists occurrences to leave out. A date without a time excludes all occurrences on that day. At most 128.
+	// Default: none.
 	// +kubebuilder:validation:MaxItems=128
 	// +listType=set
 	// +optional
@@ -71,8 +72,8 @@ type EventSpec struct {
 	// +optional
 	Times string `json:"times,omitempty"`
 	// Like says that the demand during the event will resemble the demand at an earlier time. Last means the last
-	// occurrence of this event within the history. A day of the week, such as Sunday, means the course of that day.
-	// Set exactly one of atLeast, times, like and ignore.
+	// occurrence of this event within the history. A day of the week, such as Sunday, means that the demand will follow
+	// the usual course of that day. Set exactly one of atLeast, times, like and ignore.
 	// +optional
 	Like EventLike `json:"like,omitempty"`
 	// Ignore keeps Forewarm from learning from the demand during the event, for example during a load test or an
@@ -98,9 +99,9 @@ type EventLike string
 // EventLikeLast is the last occurrence of the event with the same name.
 const EventLikeLast EventLike = "Last"
 
-// DemandEvent is a time at which you know that the demand of the workloads in a namespace will be unusual. People can
-// be allowed to write DemandEvents without being allowed to write Forecasts. If a Forecast lists an event of the same
-// name in spec.events, that event is used instead of the DemandEvent.
+// DemandEvent is a time at which you know that the demand of the workloads in a namespace will be unusual. You can
+// allow people to write DemandEvents without allowing them to write Forecasts. If a Forecast lists an event of the same
+// name in spec.events, Forewarm uses that event for this Forecast and ignores the DemandEvent.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -122,7 +123,8 @@ type DemandEvent struct {
 	Status DemandEventStatus `json:"status,omitzero"`
 }
 
-// DemandEventSpec says when the demand is unusual, what you know about the demand, and which Forecasts it applies to.
+// DemandEventSpec says when the demand is unusual, what you know about the demand, and which Forecasts the event
+// applies to.
 type DemandEventSpec struct {
 	EventSpec `json:",inline"`
 

@@ -2,9 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ForecastStatus is the state of the Forecast when Forewarm last wrote it. It stays readable while Forewarm is down.
-// `kubectl get outlooks` shows the complete forecast. Quantities are rounded for people to read, and the metric has
-// all digits.
+// ForecastStatus is the state of the Forecast at the time when Forewarm last wrote this status. It stays readable while
+// Forewarm is down. `kubectl get outlooks` shows the complete forecast. Numbers in the status are rounded for
+// readability, and the metric has all digits.
 type ForecastStatus struct {
 	// ObservedGeneration is the generation of the spec that this status describes.
 	// +optional
@@ -21,11 +21,12 @@ type ForecastStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Observed is the current demand.
+	// Observed is the current demand, in the unit of the field unit.
 	// +optional
 	Observed string `json:"observed,omitempty"`
 
-	// Served is the value that the metric returns to autoscalers. Empty while Forewarm serves no value.
+	// Served is the value that the metric returns to autoscalers, in the unit of the field unit. Empty while Forewarm
+	// serves no value.
 	// +optional
 	Served string `json:"served,omitempty"`
 
@@ -33,19 +34,20 @@ type ForecastStatus struct {
 	// +optional
 	Unit string `json:"unit,omitempty"`
 
-	// Model is the forecast model that is selected.
+	// Model is the forecast model that Forewarm currently uses.
 	// +optional
 	Model string `json:"model,omitempty"`
 
-	// ModelReason says why this model is selected.
+	// ModelReason says why Forewarm selected this model.
 	// +optional
 	ModelReason string `json:"modelReason,omitempty"`
 
-	// LeadTime is the lead time that Forewarm currently uses: the time from "more replicas" to "ready".
+	// LeadTime is the lead time that Forewarm currently uses: the time from a request for more replicas until they are
+	// ready.
 	// +optional
 	LeadTime string `json:"leadTime,omitempty"`
 
-	// LeadTimeSource says where the lead time comes from, for example from how many measured starts.
+	// LeadTimeSource says where the lead time comes from, and for a measured lead time, how many starts were measured.
 	// +optional
 	LeadTimeSource string `json:"leadTimeSource,omitempty"`
 
@@ -58,8 +60,8 @@ type ForecastStatus struct {
 	// +optional
 	ScaledToZero *ScaledToZero `json:"scaledToZero,omitempty"`
 
-	// ServedRecord records hour by hour how much demand was late with the served values, and how many replica-hours
-	// they used.
+	// ServedRecord records, hour by hour, how much demand was late with the values that Forewarm served, and how many
+	// replica-hours a simulated autoscaler used with them.
 	// +optional
 	ServedRecord *ServedRecord `json:"servedRecord,omitempty"`
 
@@ -67,8 +69,8 @@ type ForecastStatus struct {
 	// +optional
 	Window string `json:"window,omitempty"`
 
-	// Skill compares the selected model with simply repeating the last value: it is how much lower the pinball loss of
-	// the model is, in percent. Above 0, the model forecasts better than the last value.
+	// Skill compares the selected model with a forecast that simply repeats the last value. It says by how many percent
+	// the pinball loss of the model is lower. If it is above 0, the model forecasts better than the last value.
 	// +optional
 	Skill string `json:"skill,omitempty"`
 
@@ -78,11 +80,11 @@ type ForecastStatus struct {
 	Coverage string `json:"coverage,omitempty"`
 
 	// Objective says whether the objective is met. Empty if there is no objective, or if the objective is not
-	// calibrated. The condition ObjectiveMet has the numbers.
+	// calibrated. The message of the condition ObjectiveMet has the numbers.
 	// +optional
 	Objective *ObjectiveStatus `json:"objective,omitempty"`
 
-	// SampleTime is the time of the newest sample when Forewarm wrote this status.
+	// SampleTime is the time of the newest sample that Forewarm had read when it wrote this status.
 	// +optional
 	SampleTime *metav1.Time `json:"sampleTime,omitempty"`
 }
@@ -94,24 +96,25 @@ type ObjectiveStatus struct {
 	// days, wait 30s" or "late demand costs 20×".
 	// +optional
 	Asked string `json:"asked,omitempty"`
-	// Headline says in one sentence what Forewarm gained or lost over the budget's period, compared with the previous
-	// HPA at equal reliability.
+	// Headline says in one sentence how much Forewarm saved or lost over the budget's period, compared with the
+	// previous HPA at equal reliability.
 	// +optional
 	Headline string `json:"headline,omitempty"`
 	// Verdict says in one word whether the objective is met: Met, Learning, Bounded, Overspent, AtMaxReplicas or
 	// FasterThanLead.
 	// +optional
 	Verdict string `json:"verdict,omitempty"`
-	// BadHours says in how many hours of the period more than a tenth of the demand was late, and lists the worst of
-	// these hours, for example "2 of 336 hours were bad, with 0.9% of the demand: Mon 16 Nov 07:00 to 08:00 UTC (43% late)".
-	// For hours in which Forewarm did not serve, Forewarm simulates what it would have served.
+	// BadHours says how many hours of the budget's period were bad, that is, more than a tenth of the demand was late.
+	// It lists the worst of these hours, for example "2 of 336 hours were bad, with 0.9% of the demand: Mon 16 Nov
+	// 07:00 to 08:00 UTC (43% late)". For hours in which Forewarm served no value, it simulates what it would have
+	// served.
 	// +optional
 	BadHours string `json:"badHours,omitempty"`
 	// Late is the share of the demand that was late over the budget's period, in percent.
 	// +optional
 	Late string `json:"late,omitempty"`
-	// Measured is the share of the requests that were late over the budget's period according to the query in
-	// objective.measured, in percent.
+	// Measured is the share of the requests that were late over the budget's period, in percent, as measured by the
+	// query in objective.measured.
 	// +optional
 	Measured string `json:"measured,omitempty"`
 	// BudgetSpent is the share of the lateness budget that is used up, in percent. It is at most 100% while the
@@ -126,31 +129,31 @@ type ObjectiveStatus struct {
 	// replica-hours that the demand needs at full capacity. 1 is the lowest possible value.
 	// +optional
 	RelativeCost string `json:"relativeCost,omitempty"`
-	// Headroom is the headroom multiplier: how far the served value is above the median of the window peak, as a
-	// multiple of the spread of the window peak.
+	// Headroom is the headroom multiplier. It says how far the served value is above the median forecast of the window
+	// peak, as a multiple of the spread of that forecast.
 	// +optional
 	Headroom string `json:"headroom,omitempty"`
 	// Candidate is the forecast method that Forewarm currently uses for the window peak.
 	// +optional
 	Candidate string `json:"candidate,omitempty"`
-	// CandidateReason says why this candidate is selected.
+	// CandidateReason says why Forewarm selected this candidate.
 	// +optional
 	CandidateReason string `json:"candidateReason,omitempty"`
 }
 
-// ServedRecord records the hours in which Forewarm served a value: how much demand was late with the served values,
-// and how many replica-hours they used. The history of the demand does not contain this. One replica of Forewarm
-// writes the record, and all replicas read it. Without the record, Forewarm simulates these hours from the history
-// and says so. The record takes 8 bytes an hour, or 3 KiB for two weeks.
+// ServedRecord records the hours in which Forewarm served a value: how much demand was late with the served values, and
+// how many replica-hours a simulated autoscaler used with them. This cannot be derived from the history of the demand.
+// One replica of Forewarm writes the record, and all replicas read it. Without the record, Forewarm simulates these
+// hours from the history and says so. The record takes 8 bytes an hour, or 3 KiB for two weeks.
 type ServedRecord struct {
 	// Through is the end of the newest recorded hour.
 	Through metav1.Time `json:"through"`
-	// Wait is how long demand could wait before it counted as late. Forewarm ignores hours that were recorded with
-	// another wait.
+	// Wait is how long demand could wait before it counted as late when the record was written. If the objective now
+	// has a different wait, Forewarm ignores the record.
 	// +kubebuilder:validation:MaxLength=64
 	Wait string `json:"wait"`
-	// Capacity is the demand that one replica sustained, in the unit of the demand. Forewarm ignores hours that were
-	// recorded with another capacity.
+	// Capacity is the demand that one replica sustained when the record was written, in the unit of the demand. If a
+	// replica now sustains a different demand, Forewarm ignores the record.
 	// +kubebuilder:validation:MaxLength=64
 	Capacity string `json:"capacity"`
 	// Hours contains six bytes for each hour in base64, oldest hour first: the demand and the replica-hours as
@@ -160,15 +163,16 @@ type ServedRecord struct {
 }
 
 // ScaledToZero records when a workload had zero replicas. One replica of Forewarm writes the record, and all replicas
-// read it. Each time takes 22 bytes, and the record takes at most 16 KiB.
+// read it. Each period with zero replicas takes 22 bytes, and the whole record takes at most 16 KiB.
 type ScaledToZero struct {
-	// Workload is the workload that was observed, for example Deployment.apps/llama. Forewarm ignores the times if
-	// the Forecast now has another workload.
+	// Workload is the workload that was observed, for example Deployment.apps/llama. If the Forecast now has a
+	// different workload, Forewarm ignores the record.
 	// +kubebuilder:validation:MaxLength=1024
 	Workload string `json:"workload"`
-	// Changes lists when the workload was scaled to zero (first, third, and so on) and when it left zero again
-	// (second, fourth, and so on), in seconds since 1970, oldest first. The last time can be in the future: unless
-	// Forewarm observes something else, the workload counts as scaled to zero until then.
+	// Changes lists times in seconds since 1970, oldest first. At the first, third, fifth time and so on, the workload
+	// was scaled to zero. At the second, fourth, sixth time and so on, it was scaled up from zero again. The last time
+	// can be in the future. In that case, Forewarm assumes that the workload stays at zero until then, unless Forewarm
+	// observes something else.
 	// +kubebuilder:validation:MaxItems=1400
 	// +kubebuilder:validation:items:Minimum=0
 	// +kubebuilder:validation:items:Maximum=253402300799
@@ -178,32 +182,35 @@ type ScaledToZero struct {
 }
 
 // Starts records how long the pods of a workload took to start, and the lead times that Forewarm derives from this.
-// The history of the demand does not contain it. The record consists of histograms in which older starts weigh less.
-// One replica of Forewarm writes it, and all replicas read it. Without it, Forewarm starts measuring from scratch. It
-// usually takes 1 to 2 KiB, and at most 13 KiB.
+// This cannot be derived from the history of the demand. The record consists of histograms in which older starts weigh
+// less. One replica of Forewarm writes the record, and all replicas read it. Without the record, Forewarm starts
+// measuring from scratch. The record usually takes 1 to 2 KiB, and at most 13 KiB.
 type Starts struct {
-	// Workload is the workload whose starts were measured, for example Deployment.apps/llama. Forewarm ignores the
-	// starts of another workload.
+	// Workload is the workload whose starts were measured, for example Deployment.apps/llama. If the Forecast now has a
+	// different workload, Forewarm ignores the record.
 	// +kubebuilder:validation:MaxLength=1024
 	Workload string `json:"workload"`
 
-	// LeadTime is derived from all starts without a warm pool, that is from placed and waited together.
+	// LeadTime is the lead time that Forewarm derives from all starts without a warm pool, that is, from placed and
+	// waited together.
 	// +optional
 	LeadTime MeasuredLeadTime `json:"leadTime,omitzero"`
-	// PlacedLeadTime is derived from starts on existing nodes. Forewarm uses it while a warm pool is ready for the
-	// Forecast.
+	// PlacedLeadTime is the lead time that Forewarm derives from starts on existing nodes. Forewarm uses it while a
+	// warm pool is ready for the Forecast.
 	// +optional
 	PlacedLeadTime MeasuredLeadTime `json:"placedLeadTime,omitzero"`
-	// WaitedLeadTime is derived from starts that waited for a node. Forewarm uses it to size warm pools.
+	// WaitedLeadTime is the lead time that Forewarm derives from starts that waited for a node. Forewarm uses it to
+	// size warm pools.
 	// +optional
 	WaitedLeadTime MeasuredLeadTime `json:"waitedLeadTime,omitzero"`
 
-	// CountedThrough is when the newest counted start became ready. Starts up to this time are not counted again.
+	// CountedThrough is when the newest counted pod became ready. Pods that became ready up to this time are not
+	// counted again.
 	// +optional
 	CountedThrough metav1.Time `json:"countedThrough,omitzero"`
-	// ReferenceTimestamp is the time that the weights of the histograms refer to. A start that became ready at this
-	// time weighs 1024, and a start that became ready 48 hours later weighs twice that. Forewarm moves this time
-	// forward by 48 hours at a time and halves all weights when it does.
+	// ReferenceTimestamp is the time that the weights of the histograms refer to. A start that ended at this time has a
+	// weight of 1024, and a start that ended 48 hours later has twice that weight. Forewarm moves this time forward in
+	// increments of 48 hours, and halves all weights each time.
 	// +optional
 	ReferenceTimestamp metav1.Time `json:"referenceTimestamp,omitzero"`
 
@@ -218,52 +225,53 @@ type Starts struct {
 	Waited StartHistogram `json:"waited,omitzero"`
 }
 
-// MeasuredLeadTime is a measured lead time. All replicas of Forewarm change to a new value at the same time, which is
-// announced one minute in advance.
+// MeasuredLeadTime is a measured lead time, and the previous one. All replicas of Forewarm switch to a new lead time at
+// the same moment, so Forewarm announces each change here one minute in advance.
 type MeasuredLeadTime struct {
-	// Seconds is the lead time that is used from since on.
+	// Seconds is the lead time, in seconds, that Forewarm uses after the time in since.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	Seconds int64 `json:"seconds,omitempty"`
-	// BeforeSeconds is the lead time that is used until since. Empty if there was no lead time before.
+	// BeforeSeconds is the lead time, in seconds, that Forewarm uses before the time in since. Empty if there was no
+	// lead time before.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	BeforeSeconds int64 `json:"beforeSeconds,omitempty"`
-	// MedianSeconds is the median duration of the starts that is used from since on.
+	// MedianSeconds is the median duration of the starts, in seconds, that Forewarm uses after the time in since.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	MedianSeconds int64 `json:"medianSeconds,omitempty"`
-	// BeforeMedianSeconds is the median duration of the starts that is used until since. Empty if there was none
-	// before.
+	// BeforeMedianSeconds is the median duration of the starts, in seconds, that Forewarm uses before the time in
+	// since. Empty if there was none before.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	BeforeMedianSeconds int64 `json:"beforeMedianSeconds,omitempty"`
-	// Since is when the lead time changed or will change.
+	// Since is the time at which the lead time changed or will change.
 	// +optional
 	Since metav1.Time `json:"since,omitzero"`
 }
 
-// StartHistogram says how long a type of start took.
+// StartHistogram says how long starts of one type took.
 type StartHistogram struct {
 	// Count is how many starts of this type Forewarm has ever counted.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=281474976710656
 	// +optional
 	Count int64 `json:"count,omitempty"`
-	// BucketWeights are the weights of the starts by their duration. Bucket n contains the starts that took more than
-	// 1.05 to the power of n-1 seconds, and at most 1.05 to the power of n seconds. Bucket 0 contains all starts of
-	// up to one second, and bucket 183 contains all starts of more than 1h55m. Empty buckets are omitted.
+	// BucketWeights contains the total weight of the starts in each bucket. A bucket is a range of durations. Bucket n
+	// contains the starts that took more than 1.05^(n-1) seconds and at most 1.05^n seconds. Bucket 0 contains all
+	// starts of up to one second, and bucket 183 contains all starts of more than 1h55m. Empty buckets are omitted.
 	// +kubebuilder:validation:MaxProperties=184
 	// +mapType=atomic
 	// +optional
 	BucketWeights map[string]BucketWeight `json:"bucketWeights,omitempty"`
 }
 
-// BucketWeight is the weight of the starts in a bucket. Older starts weigh less.
+// BucketWeight is the total weight of the starts in a bucket. Older starts weigh less.
 //
 // +kubebuilder:validation:Minimum=1
 // +kubebuilder:validation:Maximum=281474976710656

@@ -7,8 +7,8 @@ import (
 )
 
 // WarmPool holds GPU capacity ahead of demand, so that new replicas of several Forecasts find a node immediately.
-// Forewarm derives the size of the pool from the forecasts of its members: it is what all members together may need
-// before a new node could be ready, minus what they already have.
+// Forewarm derives the size of the pool from the forecasts of its members: the capacity that all members together may
+// need before a new node could be ready, minus the capacity that they already have.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -65,17 +65,19 @@ type WarmPoolSpec struct {
 	// Chunk describes one unit of the capacity that the pool holds. It is usually what one replica of a member needs.
 	Chunk Chunk `json:"chunk"`
 
-	// Quantile says how likely it must be that the pool is large enough. For example, "0.975" means that the pool
-	// covers the joint need of all members while a node and a pod start with a probability of 97.5 %. A higher value
-	// holds more chunks. Write a number from 0.5 to 0.995 in quotes. Default "0.975".
+	// Quantile says how likely it must be that the pool is large enough. For example, "0.975" means: with a probability
+	// of 97.5 %, the pool covers everything that the members together need until a new node and a pod on it have
+	// started. With a higher value, the pool holds more chunks. Write a number from 0.5 to 0.995 in quotes. Default
+	// "0.975".
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^0?\.[0-9]+$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^0?[.][0-9]+$') || (double(self) >= 0.5 && double(self) <= 0.995)",message="write a number from 0.5 to 0.995"
 	// +optional
 	Quantile string `json:"quantile,omitempty"`
 
-	// LeadTime says how Forewarm determines the time that a new node takes from the request until pods start on it.
-	// Default: measured on the members' pods that waited for a node, and 5m until enough starts are measured.
+	// LeadTime says how Forewarm determines the lead time of a node: the time from the request for a new node until
+	// pods start on it. Default: Forewarm measures it on the members' pods that waited for a node, and uses 5m until it
+	// has measured enough starts.
 	// +optional
 	LeadTime *LeadTime `json:"leadTime,omitempty"`
 
@@ -88,9 +90,9 @@ type WarmPoolSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	Max int32 `json:"max"`
-	// Fallback is how many chunks the pool holds when it cannot follow the forecasts: at least this number while a
-	// forecast is stale or poor, and at most this number after the budget is spent. It must be between min and max.
-	// Default: min.
+	// Fallback is how many chunks the pool holds when it cannot follow the forecasts. While the forecast of a member is
+	// stale or poor, the pool holds at least this number. After the budget is spent, it holds at most this number. It
+	// must be between min and max. Default: min.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	// +optional
@@ -101,7 +103,7 @@ type WarmPoolSpec struct {
 	Budget *Budget `json:"budget,omitempty"`
 
 	// CapacityTypes divides the chunks by the way in which you buy their nodes, such as on-demand and spot. The first
-	// type gets the chunks that are wanted at least half of the time, and the second type gets the rest. At most 2.
+	// type gets the chunks that the pool needs at least half of the time, and the second type gets the rest. At most 2.
 	// Default: one type, which adds no node selector.
 	// +kubebuilder:validation:MaxItems=2
 	// +listType=map
@@ -113,8 +115,8 @@ type WarmPoolSpec struct {
 	// +optional
 	Actuator *Actuator `json:"actuator,omitempty"`
 
-	// Mode says whether the pool holds capacity. Recommend only reports in the status what the pool would hold.
-	// Enforce holds it. Default Recommend.
+	// Mode says whether the pool really holds capacity. In mode Recommend, Forewarm only reports in the status what the
+	// pool would hold. In mode Enforce, the pool holds it. Default Recommend.
 	// +kubebuilder:default=Recommend
 	// +optional
 	Mode PoolMode `json:"mode,omitempty"`
@@ -126,8 +128,9 @@ type Member struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Forecast string `json:"forecast"`
-	// Chunks is how many chunks one replica of this member takes. For example, write 4 for a group of four pods that
-	// needs four nodes if a chunk is one node, or 0.5 if two replicas share a chunk. From 0.001 to 1000. Default 1.
+	// Chunks is how many chunks one replica of this member occupies. For example, if a chunk is one node and a replica
+	// is a group of four pods on four nodes, write 4. If two replicas share a chunk, write 0.5. From 0.001 to 1000.
+	// Default 1.
 	// +optional
 	Chunks *resource.Quantity `json:"chunks,omitempty"`
 	// A rule for it, 64 times over, would cost more than an API server allows: forewarm says what is wrong with it.
@@ -135,15 +138,15 @@ type Member struct {
 
 // Chunk is one unit of the capacity that the pool holds. It is usually what one replica of a member needs.
 type Chunk struct {
-	// PodTemplate is an example of a pod that fills one chunk. Forewarm uses its resources, node selector, affinity,
-	// tolerations, topology spread and runtime class. Its containers never run.
+	// PodTemplate describes a pod that fills one chunk. Forewarm uses its resources, node selector, affinity,
+	// tolerations, topology spread constraints and runtime class. Its containers never run.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	PodTemplate corev1.PodTemplateSpec `json:"podTemplate"`
-	// GPUEquivalent is how many physical GPUs a chunk contains. Forewarm uses this number to count idle GPU-hours.
-	// Default: the number of GPUs that the template requests. It is required if the template requests shares of a GPU
-	// (time-slicing, MPS, HAMi, vCUDA), MIG instances or resource claims.
+	// GPUEquivalent is how many physical GPUs a chunk contains, from 0.001 to 1000. Forewarm uses this number to count
+	// idle GPU-hours. Default: the number of GPUs that the template requests. Required if the template requests shares
+	// of a GPU (time-slicing, MPS, HAMi, vCUDA), MIG instances or resource claims.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
 	// +optional
 	GPUEquivalent *resource.Quantity `json:"gpuEquivalent,omitempty"`
@@ -151,8 +154,8 @@ type Chunk struct {
 
 // Budget limits how long the chunks of the pool can stay idle.
 type Budget struct {
-	// IdleGPUHoursPerDay is how many GPU-hours the chunks can stay idle in one UTC day. After that, the pool holds at
-	// most its fallback until the next day.
+	// IdleGPUHoursPerDay is how many GPU-hours the chunks of the pool, taken together, can be idle in one UTC day. When
+	// this amount is used up, the pool holds at most its fallback until the next day. Write a quantity above 0.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
 	IdleGPUHoursPerDay resource.Quantity `json:"idleGPUHoursPerDay"`
 }
@@ -183,40 +186,41 @@ const (
 	PoolEnforce PoolMode = "Enforce"
 )
 
-// Actuator says how Forewarm holds the chunks. Set exactly one of the fields.
+// Actuator says how Forewarm holds the chunks. Set exactly one of its fields.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.placeholderPods), has(self.capacityBuffer), has(self.scale)].filter(given, given).size() == 1",message="set exactly one of placeholderPods, capacityBuffer and scale"
 type Actuator struct {
-	// PlaceholderPods holds the chunks with placeholder pods. They have a negative priority, so real pods preempt
-	// them.
+	// PlaceholderPods holds each chunk with a placeholder pod. Placeholder pods have a negative priority, so real pods
+	// preempt them.
 	// +optional
 	PlaceholderPods *PlaceholderPods `json:"placeholderPods,omitempty"`
-	// CapacityBuffer requests the chunks from the node autoscaler of the cluster with CapacityBuffer objects
-	// (autoscaling.x-k8s.io/v1beta1). Supported by Cluster Autoscaler 1.35 and Karpenter 1.14 (both behind a flag),
-	// and by GKE.
+	// CapacityBuffer requests the chunks from the cluster's node autoscaler through CapacityBuffer objects
+	// (autoscaling.x-k8s.io/v1beta1). Cluster Autoscaler 1.35 and Karpenter 1.14 support them behind a flag, and GKE
+	// supports them.
 	// +optional
 	CapacityBuffer *CapacityBuffer `json:"capacityBuffer,omitempty"`
-	// Scale sets the number of replicas of an object with a scale subresource. Each of its replicas is one chunk.
-	// Examples are a set of sleeping replicas and a static node pool.
+	// Scale sets the number of replicas of an object that has a scale subresource. Each replica of this object is one
+	// chunk. Examples of such objects are a set of sleeping replicas and a static node pool.
 	// +optional
 	Scale *Scale `json:"scale,omitempty"`
 }
 
 // PlaceholderPods configures the placeholder pods that hold the chunks.
 type PlaceholderPods struct {
-	// PriorityClassName is the PriorityClass of the placeholder pods. Its value must be negative, so that real pods
-	// preempt them. Use at least -10 if Cluster Autoscaler must create nodes for them. Default forewarm-placeholder,
-	// which the chart and deploy/warm-pools create.
+	// PriorityClassName is the PriorityClass of the placeholder pods. The value of this PriorityClass must be negative,
+	// so that real pods preempt placeholder pods. It must be at least -10 if Cluster Autoscaler creates nodes for them.
+	// Default forewarm-placeholder, which the chart and deploy/warm-pools create.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	PriorityClassName string `json:"priorityClassName,omitempty"`
-	// Image is the container image of the placeholder pods. It must be an image that does nothing but wait. Default
+	// Image is the container image of the placeholder pods. The image must do nothing but wait. Default
 	// registry.k8s.io/pause:3.10.
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Image string `json:"image,omitempty"`
-	// PrePullImages lists images that a node pulls before a real pod needs them. Each image is mounted as an image
-	// volume, so it is pulled but does not run. Ignored if the cluster does not support image volumes. At most 8.
+	// PrePullImages lists images that nodes pull before real pods need them. The placeholder pods mount each image as
+	// an image volume, so the node pulls the image without running it. Ignored if the cluster does not support image
+	// volumes. At most 8. Default: none.
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=1024
@@ -227,16 +231,17 @@ type PlaceholderPods struct {
 
 // CapacityBuffer configures the CapacityBuffer objects that request the chunks.
 type CapacityBuffer struct {
-	// ProvisioningStrategy is the provisioningStrategy of the CapacityBuffer objects. Default: the default of the
-	// cluster.
+	// ProvisioningStrategy is the value of provisioningStrategy in the CapacityBuffer objects. Default: Forewarm leaves
+	// that field empty, and the default of the cluster applies.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	ProvisioningStrategy string `json:"provisioningStrategy,omitempty"`
 }
 
-// Scale says which object has the chunks as its replicas.
+// Scale says which object Forewarm scales. Its replicas are the chunks.
 type Scale struct {
-	// TargetRef is the object whose replicas Forewarm sets. It must be in the namespace of the pool. A cluster-scoped
-	// object is also allowed if its annotation forewarm.dev/scaled-by-namespace contains the name of that namespace.
+	// TargetRef is the object whose number of replicas Forewarm sets. It must be in the namespace of the pool, or be
+	// cluster-scoped. A cluster-scoped object must have the annotation forewarm.dev/scaled-by-namespace with the name
+	// of the pool's namespace.
 	TargetRef TargetRef `json:"targetRef"`
 }

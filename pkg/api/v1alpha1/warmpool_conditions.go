@@ -5,19 +5,19 @@ package v1alpha1
 
 // Conditions of a WarmPool.
 const (
-	// PoolConditionReady is True while the pool holds as many chunks as it needs. Otherwise the reason is the state
-	// of the pool or, in mode Enforce, the reason of Actuated.
+	// PoolConditionReady is True while the pool holds as many chunks as it needs. Otherwise, its reason is the state of the pool. In mode
+	// Enforce, its reason can also be the reason of the condition Actuated.
 	PoolConditionReady = "Ready"
-	// PoolConditionMembersResolved is True while each member is a Forecast that Forewarm can plan for, and no older
-	// pool has the same member.
+	// PoolConditionMembersResolved is True while every member is a Forecast that Forewarm can plan for, and none of them is also a member
+	// of an older pool.
 	PoolConditionMembersResolved = "MembersResolved"
 	// PoolConditionForecastsReliable is True while the forecasts of all members are reliable enough to plan with.
 	PoolConditionForecastsReliable = "ForecastsReliable"
 	// PoolConditionWithinBudget is True while the budget allows chunks to be idle today (UTC). It is present only if
 	// the pool has a budget.
 	PoolConditionWithinBudget = "WithinBudget"
-	// PoolConditionActuated is True while the chunks are requested and nothing prevents them. In mode Recommend it is
-	// present only while it is False.
+	// PoolConditionActuated is True while the chunks are requested and nothing blocks the request. In mode Recommend, it is present only
+	// while it is False.
 	PoolConditionActuated = "Actuated"
 )
 
@@ -41,12 +41,11 @@ const (
 	//
 	// Fix: if you agree with the recommendation, set mode: Enforce.
 	PoolReasonRecommending = "Recommending"
-	// PoolReasonInvalid (False): the object has errors, and the message lists all of them. The pool keeps what it
-	// holds.
+	// PoolReasonInvalid (False): the object has errors, and the message lists all of them. The pool keeps the chunks that it holds.
 	//
 	// Fix: correct the object.
 	PoolReasonInvalid = "Invalid"
-	// PoolReasonReleasing (False): the pool is being deleted, but Forewarm cannot release what it holds yet.
+	// PoolReasonReleasing (False): the pool is being deleted, but Forewarm cannot release its chunks yet.
 	//
 	// Fix: correct the error in the message.
 	PoolReasonReleasing = "Releasing"
@@ -56,7 +55,7 @@ const (
 const (
 	// PoolReasonResolved (True): all members are resolved.
 	PoolReasonResolved = "Resolved"
-	// PoolReasonForecastNotFound (False): the namespace has no Forecast of that name.
+	// PoolReasonForecastNotFound (False): the namespace has no Forecast with the name of a member.
 	//
 	// Fix: correct the name, or create the Forecast.
 	PoolReasonForecastNotFound = "ForecastNotFound"
@@ -67,9 +66,9 @@ const (
 	PoolReasonNoScalingTarget = "NoScalingTarget"
 	// PoolReasonReplicasUnknown (False): Forewarm cannot count the replicas of the member.
 	//
-	// Fix: see the reason in the leadTimeSource of the Forecast's status.
+	// Fix: the field leadTimeSource in the status of the Forecast says why. Remove that cause.
 	PoolReasonReplicasUnknown = "ReplicasUnknown"
-	// PoolReasonMemberOfOlderPool (False): an older pool has the same member. Only the older pool plans for it.
+	// PoolReasonMemberOfOlderPool (False): an older pool has the same member. Only the older pool plans for this member.
 	//
 	// Fix: remove the member from one of the two pools.
 	PoolReasonMemberOfOlderPool = "MemberOfOlderPool"
@@ -82,7 +81,7 @@ const (
 	// PoolReasonUnreliable (False): the forecast of a member is stale, warming or poor. The pool holds at least its
 	// fallback and releases nothing.
 	//
-	// Fix: check the Forecast that the message names.
+	// Fix: check the Forecast that the message mentions.
 	PoolReasonUnreliable = "Unreliable"
 )
 
@@ -101,18 +100,18 @@ const (
 const (
 	// PoolReasonHeld (True): the chunks are requested.
 	PoolReasonHeld = "Held"
-	// PoolReasonBlocked (False): something prevents some of the chunks, for example a quota, or no new node arrives.
+	// PoolReasonBlocked (False): some of the requested chunks cannot become ready, for example because of a quota or because no new node arrives.
 	//
-	// Fix: remove the cause that the message names.
+	// Fix: remove the cause that the message mentions.
 	PoolReasonBlocked = "Blocked"
 	// PoolReasonRetrying (False): the last attempt to request the chunks failed. Forewarm tries again.
 	//
 	// Fix: if this lasts, correct the error in the message.
 	PoolReasonRetrying = "Retrying"
-	// PoolReasonForbidden (False): Forewarm lacks permissions.
+	// PoolReasonForbidden (False): Forewarm lacks permissions that the actuator needs.
 	//
-	// Fix: apply deploy/warm-pools, or set warmPools.enforce in the chart. For the scale actuator, grant patch on the
-	// scale of its target. If the target is cluster-scoped, also grant get on the target itself.
+	// Fix: apply deploy/warm-pools, or set warmPools.enforce in the chart. For the scale actuator, also grant the verb patch on the scale
+	// subresource of its target. If the target is cluster-scoped, also grant get on the target itself.
 	PoolReasonForbidden = "Forbidden"
 	// PoolReasonQuotaExceeded (False): a ResourceQuota rejects the chunks.
 	//
@@ -122,7 +121,7 @@ const (
 	//
 	// Fix: correct spec.chunk.podTemplate.
 	PoolReasonRejected = "Rejected"
-	// PoolReasonNameConflict (False): an object with the required name exists, but does not belong to the pool.
+	// PoolReasonNameConflict (False): the pool must create an object, but an object of that name exists and does not belong to the pool.
 	//
 	// Fix: delete or rename that object, or rename the pool.
 	PoolReasonNameConflict = "NameConflict"
@@ -148,25 +147,24 @@ const (
 	//
 	// Fix: use a target that only the pool scales.
 	PoolReasonTargetServes = "TargetServes"
-	// PoolReasonTargetOfOlderPool (False): an older pool scales the target, or a pool in another namespace has set
-	// its replicas and not restored them yet.
+	// PoolReasonTargetOfOlderPool (False): an older pool scales the target, or a pool in another namespace scaled it and has not restored
+	// its number of replicas yet.
 	//
 	// Fix: use another target, or delete the other pool.
 	PoolReasonTargetOfOlderPool = "TargetOfOlderPool"
-	// PoolReasonTargetNotGranted (False): the target is cluster-scoped, and its annotation
-	// forewarm.dev/scaled-by-namespace does not contain the namespace of the pool. Forewarm does not change its
-	// replicas.
+	// PoolReasonTargetNotGranted (False): the target is cluster-scoped, and its annotation forewarm.dev/scaled-by-namespace does not
+	// contain the namespace of the pool. Forewarm does not scale it.
 	//
-	// Fix: ask the operator of the target to set the annotation. See docs/warm-pools.md.
+	// Fix: ask the operator who manages the target to set the annotation. See docs/warm-pools.md.
 	PoolReasonTargetNotGranted = "TargetNotGranted"
-	// PoolReasonScaleBeforeUnknown (False): the pool was restored without its status, so Forewarm does not know how
-	// many replicas the target had before. Forewarm does not change its replicas.
+	// PoolReasonScaleBeforeUnknown (False): the pool was restored (for example from a backup) without its status, so Forewarm does not know
+	// how many replicas the target had before the pool scaled it. Forewarm does not scale it.
 	//
-	// Fix: set the replicas of the target to the number that it had before, then remove the annotation
+	// Fix: set the replicas of the target to the number that it had before the pool scaled it, then remove the annotation
 	// forewarm.dev/holds-capacity from the pool.
 	PoolReasonScaleBeforeUnknown = "ScaleBeforeUnknown"
-	// PoolReasonCapacityTypesNotSupported (False): the pool has two capacity types, but the scale actuator can only
-	// set one number of replicas.
+	// PoolReasonCapacityTypesNotSupported (False): the pool has several capacity types, but the scale actuator can set only a single number
+	// of replicas.
 	//
 	// Fix: remove spec.capacityTypes, or use another actuator.
 	PoolReasonCapacityTypesNotSupported = "CapacityTypesNotSupported"

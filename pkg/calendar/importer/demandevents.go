@@ -100,8 +100,8 @@ func ReadDemandEvents(data []byte, c Config) (DemandEvents, error) {
 		case isOver(event.Event, c.Since):
 			out.Over++
 		case known == nil:
-			out.LeftOut = append(out.LeftOut, fmt.Errorf("%.64q is left out: nothing says what is known of the demand "+
-				"then: add for example --times '%[1]s=3', or --times 3 for all other events", e.Name))
+			out.LeftOut = append(out.LeftOut, fmt.Errorf("%.64q is left out: no flag says how it changes the "+
+				"demand: add for example --times '%[1]s=3', or --times 3 for all other events", e.Name))
 		default:
 			taken[object.Name] = true
 			out.Objects = append(out.Objects, object)
@@ -119,8 +119,8 @@ func (c *Config) unused(used map[*Known]bool, events []calendar.Event) (out []er
 		switch {
 		case k.Name == nil || used[k]:
 		case slices.ContainsFunc(events, isOf):
-			const taken = "%s applies to no event: an earlier flag applies to each event of that name: write it before that " +
-				"flag, or remove it"
+			const taken = "%s applies to no event, because an earlier flag already applies to each event of that name: write " +
+				"it before the earlier flag, or remove it"
 			out = append(out, fmt.Errorf(taken, k.Flag))
 		default:
 			out = append(out, fmt.Errorf("%s applies to no event: check the name", k.Flag))

@@ -62,7 +62,7 @@ type entry struct {
 func ICS(data []byte, zone string) (Result, error) {
 	parsed, err := ics.ParseCalendar(bytes.NewReader(data))
 	if err != nil {
-		return Result{}, fmt.Errorf("no calendar (RFC 5545): %w", err)
+		return Result{}, fmt.Errorf("not a calendar (RFC 5545): %w", err)
 	}
 	for _, p := range parsed.CalendarProperties {
 		switch {
@@ -118,8 +118,8 @@ func (r *Result) add(e *calendar.Event) {
 	case i < 0:
 		r.Events = append(r.Events, *e)
 	case len(r.Events[i].AlsoOn) >= most:
-		r.leave(e.Name, e.Name, "on %s: the name has %d times already: import the calendar from a later time (--since)",
-			e.Start, most+1)
+		r.leave(e.Name, e.Name, "on %s: there are already %d events of this name: import fewer events with a later "+
+			"--since", e.Start, most+1)
 	default:
 		r.Events[i].AlsoOn = append(r.Events[i].AlsoOn, e.Start)
 	}
@@ -148,10 +148,10 @@ func read(e *ics.VEvent, zone string) (entry, error) {
 	case 1:
 		out.Recurrence = rules[0].Value
 	default:
-		return out, errors.New("it has several rules: write an entry for each")
+		return out, errors.New("it has several RRULEs: write a separate entry for each")
 	}
 	if e.HasProperty(ics.ComponentPropertyExrule) {
-		return out, errors.New("its EXRULE is not read: write the times that do not take place as EXDATE")
+		return out, errors.New("EXRULE is not supported: write the times at which it does not take place as EXDATE")
 	}
 	if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
 		replaced, err := timeOf(p, begin.zone)
@@ -159,8 +159,8 @@ func read(e *ics.VEvent, zone string) (entry, error) {
 			return out, fmt.Errorf("its RECURRENCE-ID %w", err)
 		}
 		if len(p.ICalParameters["RANGE"]) > 0 {
-			const all = "it changes all occurrences from %s on (RANGE=THISANDFUTURE): end the RRULE before it with UNTIL, " +
-				"and write an entry of its own with an RRULE for the later ones"
+			const all = "it changes all occurrences from %s on (RANGE=THISANDFUTURE): end the original RRULE before that " +
+				"time with UNTIL, and write a separate entry with an RRULE for the later occurrences"
 			return out, fmt.Errorf(all, replaced.text())
 		}
 		out.replaces = &replaced
@@ -180,7 +180,7 @@ func read(e *ics.VEvent, zone string) (entry, error) {
 	}
 	out.ExceptOn, out.AlsoOn = times(ics.ComponentPropertyExdate), times(ics.ComponentPropertyRdate)
 	if len(out.ExceptOn) > most || len(out.AlsoOn) > most {
-		failed = errors.Join(failed, fmt.Errorf("it has more than %d times: write an entry for each", most))
+		failed = errors.Join(failed, fmt.Errorf("it has more than %d times: split it into several entries", most))
 	}
 	return out, failed
 }
@@ -245,7 +245,7 @@ func timeOf(p *ics.IANAProperty, zone string) (moment, error) {
 		out.date, out.zone = true, zone
 		return out, nil
 	}
-	return out, fmt.Errorf("%.64q is no time, as 20261224T180000", p.Value)
+	return out, fmt.Errorf("%.64q is not a time such as 20261224T180000", p.Value)
 }
 
 // written is a duration as RFC 5545 writes it.
@@ -257,7 +257,7 @@ func durationOf(e *ics.VEvent, begin moment) (time.Duration, error) {
 	if p := e.GetProperty(ics.ComponentPropertyDuration); p != nil {
 		parts := written.FindStringSubmatch(p.Value)
 		if parts == nil {
-			return 0, fmt.Errorf("its DURATION %.64q is none, as PT2H", p.Value)
+			return 0, fmt.Errorf("its DURATION %.64q is not a duration such as PT2H", p.Value)
 		}
 		var sum time.Duration
 		for i, unit := range []time.Duration{7 * day, day, time.Hour, time.Minute, time.Second} {

@@ -50,9 +50,9 @@ func TestICS(t *testing.T) {
 			"UID:1|SUMMARY:moved|RECURRENCE-ID" + berlin + "20261228T090000|DTSTART" + berlin + "20261228T150000|DURATION:PT1H",
 		}, "a 12-07 08:00 1h0m0s, a 12-15 08:00 1h0m0s, moved 12-28 14:00 1h0m0s", ""},
 		"what cannot be":   {[]string{"SUMMARY:a|DTSTART:20261201T090000Z", "SUMMARY:b|DURATION:PT1H"}, "", "no end} {b \"b\" is left out: its DTSTART is missing"},
-		"what is no time":  {[]string{"SUMMARY:a|DTSTART:tomorrow|DURATION:PT1H"}, "", "is no time, as 20261224T180000"},
+		"what is no time":  {[]string{"SUMMARY:a|DTSTART:tomorrow|DURATION:PT1H"}, "", "is not a time such as 20261224T180000"},
 		"a wrong duration": {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:-PT1H"}, "", `its DURATION "-PT1H" is none`},
-		"an EXRULE":        {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:PT1H|RRULE:FREQ=DAILY|EXRULE:FREQ=WEEKLY"}, "", "write the times that do not take place as EXDATE"},
+		"an EXRULE":        {[]string{"SUMMARY:a|DTSTART:20261201T090000Z|DURATION:PT1H|RRULE:FREQ=DAILY|EXRULE:FREQ=WEEKLY"}, "", "write the times at which it does not take place as EXDATE"},
 		"all later occurrences": {[]string{
 			"UID:1|SUMMARY:a|DTSTART:20261207T090000Z|DURATION:PT1H|RRULE:FREQ=WEEKLY;COUNT=2",
 			"UID:1|SUMMARY:a|RECURRENCE-ID;RANGE=THISANDFUTURE:20261214T090000Z|DTSTART:20261214T150000Z|DURATION:PT1H",
@@ -198,7 +198,7 @@ func TestReadDemandEvents(t *testing.T) {
 		read(icsOf("SUMMARY:a b"+at, "SUMMARY:A/b"+at, "SUMMARY:日"+at, "SUMMARY:other"+at,
 			"SUMMARY:past|DTSTART:20201225T100000Z|DURATION:PT1H")): "team/a-b x3, team/a-b-2 x3, team/event x3, 1 over, []",
 		read([]byte("CRON_TZ=nowhere\n0 9 * * * report")): "0 over, [\"report\" is left out: spec: ",
-		read([]byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\n")):   "no calendar (RFC 5545): ",
+		read([]byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\n")):   "not a calendar (RFC 5545): ",
 		// What the match does not select is not left out either.
 		read(icsOf("SUMMARY:other|DTSTART:20261225T100000Z")): "0 over, []",
 		read([]byte("61 9 * * * other")):                      "0 over, []",

@@ -49,7 +49,7 @@ const (
 	// RelativeCost is what simulated autoscalers pay, in replica-hours over those of the demand.
 	RelativeCost criterion = "relative cost"
 	// PricedCost is the relative cost plus the price of late demand.
-	PricedCost criterion = "relative cost with late demand"
+	PricedCost criterion = "relative cost including late demand"
 )
 
 // Message is the reason in a sentence.
@@ -63,7 +63,7 @@ func (c SelectionReason) Message() string {
 		return fmt.Sprintf("%s is selected (%s %.3g), because %s no longer %s", c.Selected, c.Criterion, c.SelectedLoss,
 			c.Previous, missed)
 	case SelectedAsBetter:
-		text := fmt.Sprintf("%s is selected: its %s was lower than that of %s (%.3g instead of %.3g)", c.Selected,
+		text := fmt.Sprintf("%s is selected: it had a lower %s than %s (%.3g instead of %.3g)", c.Selected,
 			c.Criterion, c.Previous, c.SelectedLoss, c.PreviousLoss)
 		if c.Criterion != PinballLoss {
 			text += fmt.Sprintf(" for %d hours in a row", c.Hours)

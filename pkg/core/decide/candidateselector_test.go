@@ -102,7 +102,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		g.hours(promotion, met("a", 2), met("b", 1.75))
-		const want = "b is selected: its relative cost was lower than that of a (1.75 instead of 2) for 128 hours in a row"
+		const want = "b is selected: it had a lower relative cost than a (1.75 instead of 2) for 128 hours in a row"
 		if got := g.words(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

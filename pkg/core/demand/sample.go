@@ -66,7 +66,7 @@ func (c Cause) String() string {
 	case Ignored:
 		return "an event says that models must not learn from this demand"
 	case Dip:
-		return "the demand fell further than usual or after a gap, and has not stayed low for long enough"
+		return "the demand fell further than usual, or fell after a gap, and has not stayed low for long enough to be believed"
 	default:
 		return ""
 	}

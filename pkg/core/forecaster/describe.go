@@ -50,7 +50,7 @@ func (f *Forecaster) Describe(e *snapshot.ForecastSnapshot) {
 }
 
 // notFitted says why a candidate that no autoscaler or request selects has no forecast.
-const notFitted = "not fitted, because no autoscaler or request selects it; after a request that selects it, Forewarm fits it at the next step"
+const notFitted = "not fitted, because no autoscaler or request selects it; when a request selects it, Forewarm fits it at the next step"
 
 // Lacks reports whether a candidate is not fitted, because no autoscaler reads it and no request selects it (Config.Named).
 func (f *Forecaster) Lacks(name string) bool {

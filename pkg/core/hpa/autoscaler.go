@@ -114,7 +114,7 @@ func (m *AutoscalerMetric) Activation() float64 {
 // It is empty for a metric that does.
 func (m *AutoscalerMetric) Unusable() string {
 	if m.Refused == "" && m.Target == 0 {
-		return "nothing says what one replica sustains: set target in its metadata"
+		return "nothing says what one replica sustains: set target in the trigger's metadata"
 	}
 	return m.Refused
 }

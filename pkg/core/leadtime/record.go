@@ -73,7 +73,7 @@ func (r *Record) Validate() error {
 		if !within(c.Value, seconds) || !within(c.Previous, seconds) || !within(c.Since, latest) ||
 			!within(c.Median, seconds) || !within(c.PreviousMedian, seconds) {
 			return fmt.Errorf(
-				"lead time %d s (median %d s) from second %d on, before it %d s (median %d s): expected 0 to %d s: %w",
+				"lead time %d s (median %d s) since second %d, previously %d s (median %d s): expected 0 to %d s: %w",
 				c.Value,
 				c.Median,
 				c.Since,

@@ -204,7 +204,7 @@ func TestABeginningAnswersEverySelection(t *testing.T) {
 	e := snapshottest.FallingBack(snapshottest.Key("llama"))
 	e.State = snapshot.Warming
 	for i := range e.Candidates {
-		e.Candidates[i].Error, e.Candidates[i].Windows = "0 observations, want 1", nil
+		e.Candidates[i].Error, e.Candidates[i].Windows = "0 observations, expected at least 1", nil
 	}
 	for selection, want := range map[decide.Overrides]float64{
 		{}: e.Decision.Value, {Quantile: 0.5}: e.Decision.Value, {Horizon: time.Minute}: e.Decision.Value,

@@ -10,8 +10,8 @@ type State string
 const (
 	// Ready (True): Forewarm serves a forecast as the Forecast specifies.
 	Ready State = "Ready"
-	// Warming (True): Forewarm serves a value, but it knows less history than one season (a day). The value is not yet better
-	// than the value of a reactive autoscaler. The message says when this phase ends.
+	// Warming (True): Forewarm serves a value, but it has less than one season (a day) of history. The value is not yet better than the
+	// value that a reactive autoscaler would use. The message says when this phase ends.
 	//
 	// Fix: wait.
 	Warming State = "Warming"
@@ -27,8 +27,8 @@ const (
 	//
 	// Fix: wait. If the state does not change within a few minutes, see the condition SourceHealthy.
 	Pending State = "Pending"
-	// Invalid (False): the object has errors, so Forewarm serves no value. The message lists all errors. The state is also Invalid if
-	// the query returns a counter, which means that the value has almost never decreased for a day.
+	// Invalid (False): the object has errors, so Forewarm serves no value. The message lists all errors. The state is also Invalid if the
+	// query seems to return a counter, because the value has almost never decreased for a day.
 	//
 	// Fix: correct the object. If the query returns a counter, use the rate of the counter: sum(rate(…[2m])).
 	Invalid State = "Invalid"
@@ -52,13 +52,13 @@ const (
 	ConditionReady = "Ready"
 	// ConditionSource is True while the source answers the queries.
 	ConditionSource = "SourceHealthy"
-	// ConditionObjective is True while the objective is met. The reason is the verdict, see
-	// docs/objectives.md#verdicts-events-and-alerts. The message has the numbers.
+	// ConditionObjective is True while the objective is met. The reason is the verdict (docs/objectives.md#verdicts-events-and-alerts).
+	// The message contains the numbers.
 	ConditionObjective = "ObjectiveMet"
 	// ConditionUncalibrated is present, and True, while an objective cannot be calibrated.
 	ConditionUncalibrated = "Uncalibrated"
 	// ConditionSaturated is present, and True, while the workload is saturated, so that the real demand may be higher than the observed
-	// demand. It is False, with a reason of SourceHealthy, while the query of signal.saturated fails.
+	// demand. While the query of signal.saturated fails, it is False, with one of the reasons of SourceHealthy.
 	ConditionSaturated = "Saturated"
 	// ConditionData is present, and False, while Forewarm drops or corrects some samples.
 	ConditionData = "DataClean"
@@ -74,11 +74,11 @@ const (
 	ConditionVariants = "VariantsPlausible"
 	// ConditionScaledToZero is present, and True, while the workload is scaled to zero and its signal is absent.
 	ConditionScaledToZero = "ScaledToZero"
-	// ConditionPaused is present while the annotation forewarm.dev/pause is true or invalid, and True while it pauses the Forecast
-	// (docs/rollout.md). The message says what Forewarm serves instead of the forecast.
+	// ConditionPaused is present while the annotation forewarm.dev/pause is true or invalid. It is True while the annotation pauses the
+	// Forecast (docs/rollout.md). The message says what Forewarm serves instead of the forecast.
 	ConditionPaused = "Paused"
-	// ConditionExposed is present if the Forecast has spec.expose, and True while Forewarm answers requests for External metrics under
-	// that alias.
+	// ConditionExposed is present if the Forecast has spec.expose. It is True while Forewarm answers requests for the External metric
+	// with that alias.
 	ConditionExposed = "Exposed"
 	// ConditionReachable is True while an HPA can reach the metric. The message lists the owners of the API groups.
 	ConditionReachable = "Reachable"
@@ -103,7 +103,7 @@ const (
 	//
 	// Fix: aggregate the query, for example with sum().
 	ReasonSeveralSeries = "SeveralSeries"
-	// ReasonQueryRefused (False): the source or the tenant check rejects the query.
+	// ReasonQueryRefused (False): the source rejects the query, or Forewarm's check of queries by tenants does.
 	//
 	// Fix: correct the query. The message says why it was rejected.
 	ReasonQueryRefused = "QueryRefused"
@@ -134,22 +134,22 @@ const (
 
 // Reasons of the condition DataClean.
 const (
-	// ReasonSamplesDropped (False): Forewarm dropped samples that cannot be demand (negative, infinite, NaN, or above 1e15). The message
-	// says how many.
+	// ReasonSamplesDropped (False): Forewarm dropped samples that are not plausible as demand (negative, infinite, NaN, or above 1e15).
+	// The message says how many.
 	//
 	// Fix: correct the query.
 	ReasonSamplesDropped = "SamplesDropped"
 	// ReasonSuspect (False): the demand is far higher than anything in its history. It may be a measurement error. Models use it only
-	// after it has lasted or has occurred again, see docs/concepts.md#the-bound.
+	// after it has lasted for some time or has occurred again (docs/concepts.md#the-bound).
 	//
-	// Fix: check the scrape. If the demand is real, wait.
+	// Fix: check whether the scrape is correct. If the demand is real, wait.
 	ReasonSuspect = "SuspectSample"
 	// ReasonSuddenLow (False): the demand fell suddenly and further than usual, or it fell after a gap. For two minutes, Forewarm serves
 	// the value from before the fall. After that, the value follows the fall, and the condition disappears. After ten minutes, the
 	// models learn from the lower demand.
 	//
-	// Fix: nothing, if it lasts only a few minutes. If it happens repeatedly, check the scrapes and the source, because a part of the
-	// total may be missing.
+	// Fix: if the low lasts only a few minutes, do nothing. If it happens repeatedly, check the scrapes and the source, because a part of
+	// the total may be missing.
 	ReasonSuddenLow = "SuddenLow"
 	// ReasonOutageSuspected (False): the demand suddenly fell to almost 0. For 10 minutes, Forewarm uses the demand from before the fall.
 	// After that, this demand is halved every hour, for at most six hours.
@@ -159,7 +159,8 @@ const (
 	// ReasonIncomplete (False): the newest samples are lower than the samples before them, and the source still adds to samples of this
 	// age. Until they are complete, Forewarm uses the demand that it observed before.
 	//
-	// Fix: find the late component, such as a remote write or a recording rule. If the source always lags, set signal.delay.
+	// Fix: find the component that delays the samples, such as a remote write or a recording rule. If the source always lags, set
+	// signal.delay.
 	ReasonIncomplete = "Incomplete"
 	// ReasonUnitChanged (False): within a few minutes, the demand rose or fell by a factor of 60, 100, 1,000 or 3,600 and kept its shape.
 	// Its unit has probably changed. Forewarm converts the older history to the new unit. The condition stays for a day.
@@ -171,14 +172,14 @@ const (
 
 // Reasons of the condition Exposed.
 const (
-	// reasonExposed (True): Forewarm answers requests for External metrics under the alias.
+	// reasonExposed (True): Forewarm answers requests for the External metric with that alias.
 	reasonExposed = "Exposed"
-	// reasonNameTaken (False): the metric of the alias is the name of another Forecast in the namespace, and that Forecast answers.
+	// reasonNameTaken (False): another Forecast in the namespace has the same name as the alias, so Forewarm answers with that Forecast.
 	//
 	// Fix: rename that Forecast, or remove spec.expose.
 	reasonNameTaken = "NameTaken"
-	// reasonAliasTaken (False): an older Forecast in the namespace has the same alias and keeps answering. If the Forecasts are equally
-	// old, or come from a folder, the first one by name answers.
+	// reasonAliasTaken (False): an older Forecast in the namespace has the same alias, and keeps it. If both Forecasts are equally old,
+	// or come from a folder, the one whose name is first in the alphabet has the alias.
 	//
 	// Fix: remove spec.expose from one of them.
 	reasonAliasTaken = "AliasTaken"

@@ -46,9 +46,9 @@ func (v *Verdict) gain() string {
 		return v.gainOnReliability()
 	case v.Stricter:
 		return fmt.Sprintf("with the objective %s, Forewarm is as reliable as %s and uses %s%s. With the "+
-			"objective %s, it uses %s and has %s.", humanize.ShareAsWritten(v.Forewarm.Setting), c.HPAName, equal,
+			"objective %s, it uses %s and %s.", humanize.ShareAsWritten(v.Forewarm.Setting), c.HPAName, equal,
 			v.interval(), humanize.ShareAsWritten(c.Objective), v.difference(&c.Forewarm, &c.HPA),
-			c.reliability(&c.Forewarm))
+			c.outcome(&c.Forewarm))
 	case !v.Equal:
 		return fmt.Sprintf("Forewarm and %s both meet the objective, and Forewarm uses %s%s.", c.HPAName, equal,
 			v.interval())

@@ -51,11 +51,11 @@ func newPlannedMember(p Pool, m *Member) plannedMember {
 	}
 	switch {
 	case !(m.Chunks > 0 && m.Chunks <= unlimited):
-		a.chunks, a.unreliable = 0, cmp.Or(a.unreliable, "without a number of chunks per replica")
+		a.chunks, a.unreliable = 0, cmp.Or(a.unreliable, "has no number of chunks per replica")
 	case !(m.Target > 0 && m.Target <= maxDemand):
-		a.unreliable = cmp.Or(a.unreliable, "without a target")
+		a.unreliable = cmp.Or(a.unreliable, "has no target")
 	case a.unreliable == "" && !usable(m.Outlook.Windows):
-		a.unreliable = "without a forecast"
+		a.unreliable = "has no forecast"
 	}
 	a.minReplicas = min(boundedCount(m.MinReplicas), a.maxReplicas)
 	if isDemand(m.Target) && m.Target > 0 && isDemand(m.Outlook.Served) {

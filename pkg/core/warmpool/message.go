@@ -132,7 +132,7 @@ func (d *demand) unreliableNames() string {
 	var out []string
 	for i := range d.members {
 		if a := &d.members[i]; a.unreliable != "" {
-			out = append(out, a.Name+" is "+a.unreliable)
+			out = append(out, a.Name+" "+a.unreliable)
 		}
 	}
 	return listed(out)

@@ -49,7 +49,7 @@ type Member struct {
 // Outlook is what is known about the future demand of a member.
 type Outlook struct {
 	// Unreliable is why the forecast must not be used: for example, it is stale, still warming up, or worse than the last value. The text
-	// continues "llama is …". It is empty if the forecast is reliable.
+	// continues the name of a Forecast: "is stale". It is empty if the forecast is reliable.
 	Unreliable string
 	// Served is the value that its autoscalers read now, Observed the demand.
 	Served, Observed float64
@@ -159,7 +159,7 @@ func usable(windows []windowpeak.Window) bool {
 // OutlookOf returns the outlook of a Forecast's entry at the time now. The entry may be nil, before there is one.
 func OutlookOf(e *snapshot.ForecastSnapshot, now time.Time) Outlook {
 	if e == nil {
-		return Outlook{Unreliable: "not loaded yet"}
+		return Outlook{Unreliable: "is not loaded yet"}
 	}
 	out := Outlook{Served: e.Decision.Value, Observed: e.Observed, Recent: e.Recent}
 	// The selected candidate may forecast the lead window alone; a pool looks further ahead.
@@ -178,24 +178,25 @@ func OutlookOf(e *snapshot.ForecastSnapshot, now time.Time) Outlook {
 // little below 0 before another replaces it.
 const minSkill = -0.05
 
-// unreliableReason returns why an entry is unreliable, in words that continue "llama is …"; empty where it is not.
+// unreliableReason returns why an entry is unreliable, in words that continue the name of a Forecast: "is stale"; empty where it is not.
 func unreliableReason(e *snapshot.ForecastSnapshot, now time.Time, skill float64, distributed bool) string {
 	switch state := e.StateAt(now); {
 	case state == snapshot.Stale:
-		return fmt.Sprintf("stale: its newest sample is %s old", humanize.Span(now.Sub(e.SampleTime)))
+		return fmt.Sprintf("is stale: its newest sample is %s old", humanize.Span(now.Sub(e.SampleTime)))
 	case state == snapshot.Warming:
-		return "still warming up"
+		return "is still warming up"
 	case state == snapshot.Pending:
-		return "without a history yet"
+		return "has no history yet"
 	case state == snapshot.Invalid:
-		return "invalid"
+		return "is invalid"
 	case state == snapshot.FallingBack || e.Fallback:
-		return "falling back"
+		return "is served by a fallback"
 	case skill < minSkill:
-		return fmt.Sprintf("poorly forecast: its skill compared with the last value is %.0f %%, which is below %.0f %%",
+		return fmt.Sprintf("is poorly forecast: its skill compared with the last value is %.0f %%, which is below "+
+			"%.0f %%",
 			100*skill, 100*minSkill)
 	case !distributed:
-		return "without a forecast yet"
+		return "has no forecast yet"
 	}
 	return ""
 }

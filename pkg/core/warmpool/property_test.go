@@ -59,7 +59,7 @@ func oddMember(rng *rand.Rand, name string, now time.Time) warmpool.Member {
 		Outlook:     warmpool.Outlook{Served: odd(rng, 9000), Observed: odd(rng, 9000)},
 	}
 	if rng.IntN(8) == 0 {
-		m.Outlook.Unreliable = "stale"
+		m.Outlook.Unreliable = "is stale"
 	}
 	for range rng.IntN(5) {
 		w := windowpeak.Window{Horizon: oddSpan(rng, time.Hour)}

@@ -30,7 +30,7 @@ func wanting(more float64) warmpool.Member {
 }
 
 func unreliable(m warmpool.Member) warmpool.Member {
-	m.Outlook.Unreliable = "stale: its newest sample is 12m old"
+	m.Outlook.Unreliable = "is stale: its newest sample is 12m old"
 	return m
 }
 

@@ -177,14 +177,13 @@ var _ prometheus.Collector = (*Groups)(nil)
 
 // ownedDesc describes the metric that is 1 if all versions of a group lead to Forewarm.
 var ownedDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
-	"forewarm_api_group_held", "1 if the API group leads to the service of this Forewarm, 0 if it leads elsewhere.",
+	"forewarm_api_group_held", "1 if the API group points to Forewarm, 0 if it points to another server.",
 	[]string{"group"}, nil)
 
 // availableDesc describes the metric that is 1 if the kube-apiserver reaches Forewarm through a group.
 var availableDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_api_group_available",
-	"1 if the kube-apiserver reaches the service of this Forewarm through the API group, 0 if it does not. Absent for groups that lead "+
-		"elsewhere.",
+	"1 if the kube-apiserver reaches Forewarm through the API group, 0 if it does not. Absent for groups that point to another server.",
 	[]string{"group"},
 	nil,
 )

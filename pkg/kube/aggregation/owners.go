@@ -12,28 +12,28 @@ import (
 
 // Reasons of the condition Reachable.
 const (
-	// reasonReachable (True): external.metrics.k8s.io and custom.metrics.k8s.io lead to Forewarm.
+	// reasonReachable (True): the API groups external.metrics.k8s.io and custom.metrics.k8s.io point to Forewarm.
 	reasonReachable = "Reachable"
-	// reasonExternalMetricOnly (True): only external.metrics.k8s.io leads to Forewarm.
+	// reasonExternalMetricOnly (True): only external.metrics.k8s.io points to Forewarm.
 	//
 	// Fix: use an External metric.
 	reasonExternalMetricOnly = "ExternalMetricOnly"
-	// reasonObjectMetricOnly (True): only custom.metrics.k8s.io leads to Forewarm.
+	// reasonObjectMetricOnly (True): only custom.metrics.k8s.io points to Forewarm.
 	//
 	// Fix: use an Object metric (docs/hpa.md#external-or-object-metric), or KEDA (docs/keda.md).
 	reasonObjectMetricOnly = "ObjectMetricOnly"
-	// reasonOwnedByOthers (False): both groups lead to other servers.
+	// reasonOwnedByOthers (False): both API groups point to other servers.
 	//
 	// Fix: use KEDA (docs/keda.md), or give Forewarm one of the groups.
 	reasonOwnedByOthers = "OwnedByOthers"
-	// reasonAPIServiceUnavailable (False): a group leads to Forewarm, but the kube-apiserver cannot reach Forewarm.
+	// reasonAPIServiceUnavailable (False): an API group points to Forewarm, but the kube-apiserver cannot reach Forewarm.
 	//
 	// Fix: see the error of the kube-apiserver in the message. Check the certificate, NetworkPolicies and the pods.
 	reasonAPIServiceUnavailable = "APIServiceUnavailable"
-	// reasonNoAPIService (False): neither group exists.
+	// reasonNoAPIService (False): neither API group exists in the cluster.
 	//
-	// Fix: check the log of Forewarm's leader. The leader takes a free group unless the flag for the group is false, and its log says
-	// what prevents it.
+	// Fix: check the log of Forewarm's leader. Unless the flag for a group is false, the leader takes the group if no other server has
+	// it. If something prevents this, the log says what.
 	reasonNoAPIService = "NoAPIService"
 )
 
@@ -120,7 +120,8 @@ func (h GroupOwners) condition(own Service, unavailable map[string]string) snaps
 		c.Message += ": use an Object metric, or KEDA's external trigger"
 	case len(h[External])+len(h[Custom]) == 0:
 		c.Reason = reasonNoAPIService
-		c.Message += ", so no HPA can reach this metric: Forewarm's leader takes a free group, or logs what prevents it"
+		c.Message += ", so no HPA can reach this metric: wait until Forewarm's leader takes over a free group, or " +
+			"read in its log what prevents it"
 	default:
 		c.Reason = reasonOwnedByOthers
 		c.Message += ", so no HPA can reach this metric: use KEDA's external trigger, or give Forewarm one of the groups"

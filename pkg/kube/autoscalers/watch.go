@@ -125,7 +125,8 @@ func (r *references) bounded() *references {
 		Autoscaler: (*r)[0].Autoscaler,
 		Workload:   (*r)[0].Workload,
 		Refused: fmt.Sprintf(
-			"its %d metrics of Forecasts take more than %d KiB of memory: use fewer metrics, or a shorter behavior",
+			"its %d metrics that read Forecasts take more than %d KiB of memory: use fewer metrics, or a shorter "+
+				"behavior",
 			len(*r), maxSize>>10),
 	}
 	if out := (references{first}); informer.SizeOf(out) <= maxSize {

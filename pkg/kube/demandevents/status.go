@@ -27,7 +27,7 @@ import (
 const (
 	// conditionApplied is True while at least one Forecast uses the event.
 	conditionApplied = "Applied"
-	// conditionPlausible is present, and False, while the demand during the event was not as written in the event.
+	// conditionPlausible is present, and False, while the demand during the event did not match what the event expects.
 	conditionPlausible = "Plausible"
 )
 
@@ -39,11 +39,11 @@ const (
 	//
 	// Fix: correct the field as the message says.
 	reasonInvalid = "Invalid"
-	// reasonNoForecast (False): the namespace has no Forecast to which the event applies, or no valid one.
+	// reasonNoForecast (False): the namespace has no valid Forecast to which the event applies.
 	//
 	// Fix: correct spec.forecasts, or create the Forecast.
 	reasonNoForecast = "NoForecast"
-	// reasonTooMany (False): the Forecasts already have 64 older events, or the namespace has 500 older events.
+	// reasonTooMany (False): the Forecasts already use 64 older events each, or the namespace has 500 older events.
 	//
 	// Fix: delete events that are over, or combine events of the same name into one with several times in alsoOn.
 	reasonTooMany = "TooMany"

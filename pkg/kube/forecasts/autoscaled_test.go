@@ -63,7 +63,7 @@ func testAutoscaled(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
 	objects := watch(t, c.Config)
-	const needs = "badHours 1% is not calibrated, because it is unknown what one replica sustains"
+	const needs = "badHours 1% is not calibrated, because Forewarm does not know what one replica sustains"
 	eventually(t, func() string {
 		targets := objects.List(noon())
 		if len(targets) != 1 || !strings.HasPrefix(targets[0].Uncalibrated, needs) || targets[0].Autoscalers != nil {
@@ -76,7 +76,8 @@ func testAutoscaled(t *testing.T, c *apiservertest.Cluster) {
 
 	c.MustKubectl(t, horizontal, "create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama", "--ignore-not-found") })
-	const by64 = "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas; spec.scaling.target 50 is not used, because there are autoscalers"
+	const by64 = "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas; spec.scaling.target 50 is not used, " +
+		"because autoscalers read this Forecast"
 	got := scaledAs(t, objects, by64)
 	// What the API server filled in is what is filled in here.
 	var written autoscalingv2.HorizontalPodAutoscaler

@@ -39,8 +39,8 @@ func reported(at time.Time, r *objective.Report) *snapshot.ForecastSnapshot {
 func TestObjectiveIsForPeople(t *testing.T) {
 	want := &v1alpha1.ObjectiveStatus{
 		Asked: "1% late over 7 days, wait 30s",
-		Headline: "Forewarm is late for 0.62% of the demand instead of 3.9% and uses 11% fewer replica-hours than an HPA at 70% " +
-			"of a replica's capacity.",
+		Headline: "Forewarm is late for 0.62% of the demand instead of 3.9% and uses 11% fewer replica-hours than an HPA with a target " +
+			"of 70% of a replica's capacity.",
 		Verdict:         "Met",
 		Late:            "0.62%",
 		BudgetSpent:     "62%",
@@ -48,7 +48,7 @@ func TestObjectiveIsForPeople(t *testing.T) {
 		RelativeCost:    "1.7",
 		Headroom:        "1.3",
 		Candidate:       "regression",
-		CandidateReason: "regression is selected: its relative cost was lower than that of last-season (1.7 instead of 1.81) for 24 hours in a row",
+		CandidateReason: "regression is selected: it had a lower relative cost than last-season (1.7 instead of 1.81) for 24 hours in a row",
 	}
 	of := func(r *objective.Report) v1alpha1.ForecastStatus {
 		return forecasts.StatusOf(reported(noon(), r), &v1alpha1.ForecastStatus{}, noon())
@@ -67,7 +67,7 @@ func TestObjectiveIsForPeople(t *testing.T) {
 
 	priced := snapshottest.WithCostRatio(snapshottest.Key("a")).Objective
 	want.Asked, want.Headroom, want.BudgetSpent, want.BurnRate = "late demand costs 20×", "1.4", "", ""
-	want.Headline = "Forewarm uses 11% fewer replica-hours than an HPA at 70% of a replica's capacity, including the price of late demand."
+	want.Headline = "Forewarm uses 11% fewer replica-hours than an HPA with a target of 70% of a replica's capacity, including the price of late demand."
 	if diff := cmp.Diff(want, of(priced).Objective); diff != "" {
 		t.Errorf("at a cost ratio: %s", diff)
 	}
@@ -195,12 +195,12 @@ func testObjective(t *testing.T, c *apiservertest.Cluster) {
 	if !strings.Contains(table, "LATE") || !strings.Contains(table, "2.4%") {
 		t.Errorf("kubectl get fc:\n%s", table)
 	}
-	const want = "Normal CandidateChanged Forecast/a regression replaces last-value: regression is selected: its " +
-		"relative cost was lower than that of last-season (1.7 instead of 1.81) for 24 hours in a row\n" +
+	const want = "Normal CandidateChanged Forecast/a regression replaces last-value: regression is selected: it " +
+		"had a lower relative cost than last-season (1.7 instead of 1.81) for 24 hours in a row\n" +
 		"Normal ObjectiveMet Forecast/a the verdict changed from Learning to Met: at most 1% of the demand over 7 days may wait longer " +
-		"than 30s. So far, 0.62% did, which is 62.1% of the budget. Forewarm uses headroom 1.3\n" +
+		"than 30s. So far, 0.62% was late, which is 62.1% of the budget. Forewarm uses headroom 1.3\n" +
 		"Warning ObjectiveMissed Forecast/a the verdict changed from Met to AtMaxReplicas: at most 1% of the demand over 7 days may wait longer " +
-		"than 30s, but 2.4% did. maxReplicas is 12, but the highest demand of the last 7 days needed 16 replicas. Raise maxReplicas\n" +
+		"than 30s, but 2.4% was late. maxReplicas is 12, but the highest demand of the last 7 days needed 16 replicas. Raise maxReplicas\n" +
 		"Warning SuspectSample Forecast/a the demand is a million\n"
 	const template = `{range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} ` +
 		`{.involvedObject.kind}/{.involvedObject.name} {.message}{"\n"}{end}`

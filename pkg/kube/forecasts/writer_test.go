@@ -125,7 +125,7 @@ func testStatus(t *testing.T, c *apiservertest.Cluster) {
 		Served:             "2346",
 		Unit:               "requests",
 		Model:              "arima",
-		ModelReason:        "arima is selected: its pinball loss was lower than that of regression (0.0231 instead of 0.0283)",
+		ModelReason:        "arima is selected: it had a lower pinball loss than regression (0.0231 instead of 0.0283)",
 		LeadTime:           "5m",
 		LeadTimeSource:     "fallback 5m (no starts measured yet)",
 		Window:             "6m15s",

@@ -13,8 +13,9 @@ import (
 
 // Reasons of the condition ReplicasAgree.
 const (
-	// reasonClocksDiffer (False): the clocks of two adapter replicas differ by more than ten seconds. Forewarm compares each clock with the
-	// clock of a source that both replicas read. The message contains the replicas, and how far each clock is from that of the source.
+	// reasonClocksDiffer (False): the clocks of two adapter replicas differ by more than ten seconds. Forewarm compares each clock with
+	// the clock of a source that both replicas read. The message lists the replicas, and says by how much each clock differs from the
+	// clock of the source.
 	//
 	// Fix: synchronize the clocks of the nodes (NTP).
 	reasonClocksDiffer = "ClocksDiffer"

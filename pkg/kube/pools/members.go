@@ -73,7 +73,8 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 		}
 		if oldest := slices.MinFunc(rivals, informer.CompareAge); oldest.UID != p.UID {
 			r.addProblem(v1alpha1.PoolReasonMemberOfOlderPool, fmt.Sprintf(
-				"%s is also a member of the older pool %s, and only that pool plans for it: remove it from one of the two",
+				"%s is also a member of the older pool %s, and only that pool plans for it: remove it from one of "+
+					"the two pools",
 				m.Forecast,
 				oldest.Name,
 			))
@@ -92,26 +93,27 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 			r.addProblem(reason, m.Forecast+" "+advice)
 			member.Outlook.Unreliable = doubt
 		} else if member.Outlook.Unreliable != "" {
-			r.unreliable = append(r.unreliable, m.Forecast+" is "+member.Outlook.Unreliable)
+			r.unreliable = append(r.unreliable, m.Forecast+" "+member.Outlook.Unreliable)
 		}
 		r.members = append(r.members, member)
 	}
 	return r
 }
 
-// resolveMember adds a member's replicas and autoscalers. The returned texts complete the sentences "llama is …" (unreliable) and "llama …"
-// (advice).
+// resolveMember adds a member's replicas and autoscalers. The texts doubt and advice continue a sentence that begins with the name of a
+// Forecast.
 func (c *Controller) resolveMember(
 	entry *snapshot.ForecastSnapshot, key snapshot.Key, member *warmpool.Member,
 ) (reason, doubt, advice string) {
 	if entry == nil {
-		return v1alpha1.PoolReasonForecastNotFound, "missing", "is not a Forecast in " + key.Namespace +
+		return v1alpha1.PoolReasonForecastNotFound, "is missing", "is not a Forecast in " + key.Namespace +
 			": correct the name, or create the Forecast"
 	}
 	scalings := c.Workloads.Autoscalers(key)
 	if len(scalings) == 0 {
-		return v1alpha1.PoolReasonNoScalingTarget, "without an autoscaler", "has no autoscaler, so Forewarm does not know how much " +
-			"demand a replica sustains: let a HorizontalPodAutoscaler or a ScaledObject read it, or set its spec.scaling.target"
+		return v1alpha1.PoolReasonNoScalingTarget, "without an autoscaler", "is not read by an autoscaler, so " +
+			"Forewarm does not know how much demand a replica sustains: let a HorizontalPodAutoscaler or a " +
+			"ScaledObject read this Forecast, or set its spec.scaling.target"
 	}
 	// If there are several autoscalers, the largest number of replicas wins.
 	member.Target = scalings[0].Target()
@@ -122,7 +124,7 @@ func (c *Controller) resolveMember(
 	}
 	placed, waiting, known := c.Workloads.Replicas(key)
 	if !known {
-		return v1alpha1.PoolReasonReplicasUnknown, "without a count of its replicas",
+		return v1alpha1.PoolReasonReplicasUnknown, "has replicas that Forewarm cannot count",
 			"has replicas that Forewarm cannot count: see status.leadTimeSource of the Forecast"
 	}
 	member.Placed, member.Waiting = placed, waiting

@@ -49,7 +49,7 @@ func TestAStatusIsTheMemory(t *testing.T) {
 		}
 		members := []warmpool.Member{{
 			Name: "llama", Chunks: 0.25 * float64(1+rng.IntN(8)), Target: 10, Placed: rng.IntN(9), Waiting: rng.IntN(3),
-			Outlook: warmpool.Outlook{Served: 90 * rng.Float64(), Unreliable: []string{"", "stale"}[rng.IntN(2)]},
+			Outlook: warmpool.Outlook{Served: 90 * rng.Float64(), Unreliable: []string{"", "is stale"}[rng.IntN(2)]},
 		}}
 		capacity := warmpool.Capacity{Held: rng.IntN(9), Ready: rng.IntN(9)}
 		plan, next := memory.Plan(now, pool, members, capacity)

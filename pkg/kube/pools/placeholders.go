@@ -215,9 +215,10 @@ func QuotaWarning(ctx context.Context, client kubernetes.Interface, pool *v1alph
 		if name, full := exhaustedResource(chunk, &q.Status); full {
 			used, hard := q.Status.Used[name], q.Status.Hard[name]
 			return fmt.Sprintf(
-				"the ResourceQuota %s counts placeholder pods, and because %s of %s %s are used it rejects the real "+
-					"pods that would replace them: exclude the placeholders from it (scopeSelector, PriorityClass "+
-					"NotIn [%s]) and create a second quota for the placeholders, raise it, or lower spec.max",
+				"the ResourceQuota %s counts placeholder pods, and %s of %s %s are used, so it rejects the real pods "+
+					"that would replace placeholder pods: exclude placeholder pods from this quota (scopeSelector, "+
+					"PriorityClass NotIn [%s]) and create a second quota for them, raise this quota, or lower "+
+					"spec.max",
 				q.Name, used.String(), hard.String(), name, class), nil
 		}
 	}

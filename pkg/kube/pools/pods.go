@@ -211,8 +211,9 @@ func pendingReason(pod *corev1.Pod, now time.Time, timeout time.Duration) string
 	since, gates := from.UTC().Format("15:04 MST"), pod.Spec.SchedulingGates
 	switch {
 	case len(gates) > 0:
-		const gated = "%s has been waiting behind the scheduling gate %s since %s, which only the controller that set the gate " +
-			"can remove: check that this controller runs, and that its queue exists and has quota left, or lower spec.max"
+		const gated = "%s has been waiting behind the scheduling gate %s since %s, and only the controller that set " +
+			"this gate can remove it: check that this controller runs, and that its queue exists and has quota left, " +
+			"or lower spec.max"
 		return fmt.Sprintf(gated, pod.Name, gates[0].Name, since)
 	case c.Reason == corev1.PodReasonSchedulingGated: // No component has changed this condition since the pod was created.
 		return fmt.Sprintf("no scheduler has considered %s since %s: check that the scheduler %s is running",

@@ -109,14 +109,16 @@ var descriptions = [...]*prometheus.Desc{
 	newDesc("wanted_chunks", "Chunks that the forecasts of the members require, within the limits of the pool."),
 	newDesc("held_chunks", "Chunks that Forewarm has requested through the actuator. 0 in mode Recommend."),
 	newDesc("ready_chunks", "Requested chunks that are present on nodes."),
-	newDesc("borrowed_chunks", "Chunks that the members' pods have taken and that are not replaced yet."),
+	newDesc("borrowed_chunks", "Chunks that the pods of members have taken from the pool, as long as they are not "+
+		"replaced yet."),
 	newDesc("idle_gpu_seconds", "GPU-seconds that the chunks of the pool have been idle today (UTC)."),
 	newDesc("falling_back",
 		"1 while the pool holds its fallback, because forecasts are unreliable or the budget is spent, otherwise 0."),
 }
 
 //nolint:gochecknoglobals // A constant.
-var budgetDesc = newDesc("budget_gpu_seconds", "GPU-seconds that the chunks of the pool can be idle in a day (UTC).")
+var budgetDesc = newDesc("budget_gpu_seconds",
+	"Time for which the chunks of the pool are allowed to be idle in a day (UTC), in GPU-seconds.")
 
 // secondsPerHour converts GPU-hours to GPU-seconds.
 const secondsPerHour = 3600

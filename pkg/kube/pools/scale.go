@@ -33,7 +33,8 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired)
 	if len(pool.Spec.CapacityTypes) > 1 {
 		return Actual{}, problem(
 			v1alpha1.PoolReasonCapacityTypesNotSupported,
-			"the scale actuator can only set one number of replicas: remove spec.capacityTypes, or use another actuator",
+			"the scale actuator can set only a single number of replicas: remove spec.capacityTypes, or use another "+
+				"actuator",
 		)
 	}
 	before := pool.Status.ScaleBefore
@@ -59,8 +60,9 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired)
 		return Actual{}, err
 	}
 	if lostScale(pool) {
-		const text = "the pool was restored without its status, so Forewarm does not know how many replicas %s had before the " +
-			"pool changed them: scale it from %d replicas to that number, then remove the annotation %s from the pool"
+		const text = "the pool was restored without its status, so Forewarm does not know how many replicas %s had " +
+			"before the pool scaled it: scale it from %d replicas to that number, then remove the annotation %s from " +
+			"the pool"
 		return Actual{}, problem(
 			v1alpha1.PoolReasonScaleBeforeUnknown,
 			text,

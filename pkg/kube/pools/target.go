@@ -77,7 +77,7 @@ func checkGranted(
 			refOf(
 				ref,
 			),
-			"does not allow pools of the namespace "+namespace+" to scale it",
+			"does not allow pools in the namespace "+namespace+" to scale it",
 			ScaledByAnnotation,
 			namespace,
 		)

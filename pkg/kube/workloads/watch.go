@@ -168,7 +168,8 @@ func (w *Watch) syncNamespaces(ctx context.Context, running *sync.WaitGroup, nam
 			w.logged["many"] = true
 			w.log.WarnContext(
 				ctx,
-				"too many namespaces: in some of them, Forewarm does not measure the starts of pods and notices scaling to zero late",
+				"too many namespaces: in some of them, Forewarm does not measure the starts of pods, and notices "+
+					"late when a workload is scaled to zero",
 				"namespaces",
 				many,
 				"watched",

@@ -246,7 +246,8 @@ func asTotal(m *hpa.AutoscalerMetric, capacity float64) (refused string) {
 		m.Source, m.Type, m.Refused = hpa.External, hpa.AverageValue, ""
 		m.Target = int64(math.Round(capacity * 10 * float64(m.Utilization))) // In thousandths of a percentage.
 	case m.Utilization > 0:
-		return m.Refused + "; or add --replica-capacity, so that its target is that share of what a replica sustains"
+		return m.Refused + "; or add --replica-capacity, so that its target becomes that share of what a replica " +
+			"sustains"
 	}
 	if m.Unusable() != "" {
 		return m.Unusable()

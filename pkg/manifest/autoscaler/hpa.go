@@ -74,14 +74,16 @@ func metricOf(m *autoscalingv2.MetricSpec, current *autoscalingv2.MetricValueSta
 		out.TargetText, out.CurrentText = formatTarget(&m.Pods.Target), formatValue(current)
 	case m.Resource != nil:
 		out.Name = string(m.Resource.Name)
-		out.Refused = "the usage of the pods is not the demand, and saturates: " + instead
+		out.Refused = "the usage of the pods does not show the demand, because it stops growing when the pods are " +
+			"busy: " + instead
 		if of := m.Resource.Target.AverageUtilization; of != nil {
 			out.Utilization = *of
 		}
 		out.TargetText, out.CurrentText = formatTarget(&m.Resource.Target), formatValue(current)
 	case m.ContainerResource != nil:
 		out.Name, out.Container = string(m.ContainerResource.Name), m.ContainerResource.Container
-		out.Refused = "the usage of the containers is not the demand, and saturates: " + instead
+		out.Refused = "the usage of the containers does not show the demand, because it stops growing when they are " +
+			"busy: " + instead
 		out.TargetText, out.CurrentText = formatTarget(&m.ContainerResource.Target), formatValue(current)
 	default:
 		out.Refused = fmt.Sprintf("it has no field for its type %.64q: %s", m.Type, instead)
@@ -184,7 +186,7 @@ func readRules(direction string, from *autoscalingv2.HPAScalingRules, rules hpa.
 	if seconds := from.StabilizationWindowSeconds; seconds != nil {
 		if *seconds < 0 {
 			// In hpa.Rules a negative window means the cluster's default.
-			return hpa.Rules{}, fmt.Errorf("%s: stabilizationWindowSeconds %d: want 0 or more", direction, *seconds)
+			return hpa.Rules{}, fmt.Errorf("%s: stabilizationWindowSeconds %d: expected 0 or more", direction, *seconds)
 		}
 		rules.Stabilization = inSeconds(*seconds)
 	}

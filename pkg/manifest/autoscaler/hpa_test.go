@@ -162,7 +162,7 @@ func TestModelsThatAutoscalersAskFor(t *testing.T) {
 	other[0].Autoscaler = "HorizontalPodAutoscaler/other"
 	choice = manifest.ChooseAutoscalers(append(hpas, other...), llama, 0)
 	want := []string{
-		"HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas, by model holt-winters",
+		"HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas, with the forecast of model holt-winters",
 		"HorizontalPodAutoscaler/other: 64 a replica, 1 to 20 replicas",
 	}
 	if diff := cmp.Diff(want, choice.Used); diff != "" {

@@ -88,7 +88,7 @@ func setSelection(r *manifest.Reference, asked map[string]string) {
 	selected, err := decide.ParseSelector(asked)
 	candidate, known := windowpeak.CanonicalName(selected.Model)
 	r.Variant, r.Candidate, r.Refused = selected.Variant, candidate, ""
-	const noObjective = "its selector has %s=%v, to which no objective applies: remove it"
+	const noObjective = "its selector has %s=%v, and objectives do not apply to such a selector: remove it"
 	switch {
 	case err != nil:
 		r.Candidate, r.Refused = "", "its selector is invalid: "+err.Error()

@@ -73,7 +73,7 @@ type trigger struct {
 func FromScaledObject(object *unstructured.Unstructured) (*hpa.Autoscaler, error) {
 	read, err := decodeSpec(object)
 	if err != nil {
-		return nil, fmt.Errorf("its spec is not that of a ScaledObject: %w", err)
+		return nil, fmt.Errorf("its spec is not a valid ScaledObject: %w", err)
 	}
 	return read.autoscaler(object.GetNamespace(), object.GetName(), object.GetAnnotations()), nil
 }
@@ -282,10 +282,10 @@ func (s *scaledObject) checkTriggerNames() (refused string) {
 func (t *trigger) check() (refused string) {
 	switch {
 	case t.readsPods() && t.MetricType != autoscalingv2.UtilizationMetricType:
-		return "the usage of the pods is not the demand, and is not computed: only a target in percent is, with " +
-			`metricType: Utilization and for example value: "60"`
+		return "the usage of the pods is not the demand, and Forewarm can only convert a target in percent: write " +
+			`metricType: Utilization, and for example value: "60"`
 	case t.readsPods():
-		return "the usage of the pods is not the demand, and is not computed"
+		return "the usage of the pods is not the demand, and Forewarm does not convert it"
 	case t.MetricType == autoscalingv2.ValueMetricType:
 		return "its target of type Value multiplies the total demand by the ready pods: write metricType: AverageValue"
 	case t.MetricType == autoscalingv2.UtilizationMetricType:
@@ -357,8 +357,8 @@ func (t *trigger) replicaTarget() (milli int64, refused string) {
 	case t.Metadata["forecast"] != "":
 		return t.target()
 	}
-	return 0, fmt.Sprintf("the value of a trigger of type %.64s is not a demand that is read from a metric "+
-		"store, such as that of "+"a trigger of type prometheus", t.Type)
+	return 0, fmt.Sprintf("the value of a trigger of type %.64s is not a demand from a metrics store: use for "+
+		"example a trigger of type prometheus", t.Type)
 }
 
 // target returns the target per replica in thousandths, rounded as in Forewarm's scaler; 0 if there is none.

@@ -168,7 +168,7 @@ func TestNoHistoryPanics(t *testing.T) {
 		"zero":     func() func(time.Duration) float64 { return constant(0) },
 		"gaps":     func() func(time.Duration) float64 { return constant(math.NaN()) },
 	}
-	const noDay = " do not divide a day into equal parts, so holt-winters and last-season, which repeat the day, are left out."
+	const noDay = " do not divide a day into equal parts, so the models holt-winters and last-season, which repeat the previous day, are left out."
 	for _, c := range []struct {
 		step time.Duration
 		n    int

@@ -57,7 +57,8 @@ func newPlan(c Config) (plan, error) {
 	p.setHorizons()
 	days := math.Inf(1) // Without a daily pattern, the history is always long enough.
 	if windowpeak.Day%step != 0 || windowpeak.Day == step {
-		p.note("Steps of %s do not divide a day into equal parts, so %s and %s, which repeat the day, are left out.",
+		p.note("Steps of %s do not divide a day into equal parts, so the models %s and %s, which repeat the previous "+
+			"day, are left out.",
 			write(step), windowpeak.HoltWinters, windowpeak.LastSeason)
 	} else {
 		p.season = int(windowpeak.Day / step)
@@ -67,7 +68,7 @@ func newPlan(c Config) (plan, error) {
 		p.note("The history is shorter than two days, so no model can learn a daily pattern.")
 	} else if days < minDays {
 		p.note(
-			"The history has %.2g days, and the models learn from half of them. Models that repeat the day need five days.",
+			"The history has %.2g days, and the models learn from half of them. Models that repeat the previous day need five days.",
 			days,
 		)
 	}

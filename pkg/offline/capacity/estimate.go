@@ -225,8 +225,8 @@ func (e *Estimate) Sentences(unit string) string {
 		)
 	case Unrelated:
 		return fmt.Sprintf(
-			"No estimate. %s The load of a replica does not explain when it reached its limit. Either something else limits the "+
-				"replica, or the queries select different workloads.",
+			"No estimate. %s The load of a replica does not explain when this happened. Either something else limits the "+
+				"service, or the queries select different workloads.",
 			rests,
 		)
 	default:
@@ -240,21 +240,21 @@ func (e *Estimate) stops() string {
 	if !e.Plateaus {
 		return ""
 	}
-	return " The signal does not rise above this limit, as if it counted served requests, so it hides demand beyond the " +
-		"limit. Set signal.saturated to a query for the queue, or forecast arrivals instead."
+	return " The signal does not rise above this limit, as if it counted served requests. It therefore hides demand " +
+		"beyond the limit. Set signal.saturated to a query for the queue, or forecast arrivals instead."
 }
 
-// timesAtLimit says how often a replica reached its limit.
+// timesAtLimit says how often the service reached its limit.
 func timesAtLimit(times int) string {
 	switch times {
 	case 0:
-		return "It never reached its limit"
+		return "The service never reached its limit"
 	case 1:
-		return "It reached its limit once"
+		return "The service reached its limit once"
 	case 2:
-		return "It reached its limit twice"
+		return "The service reached its limit twice"
 	}
-	return fmt.Sprintf("It reached its limit %d times", times)
+	return fmt.Sprintf("The service reached its limit %d times", times)
 }
 
 // formatHours formats the length of a history, in days if it is at least two days.

@@ -53,7 +53,7 @@ func TestVerdicts(t *testing.T) {
 		{"a limit at 40", historyOf(6000, sharp(60)), capacity.Known, "A replica sustains about 40"},
 		{
 			"a limit that was seen twice", historyOf(720, sharp(60)), capacity.Seldom,
-			"It reached its limit twice in 12 hours",
+			"The service reached its limit twice in 12 hours",
 		},
 		{
 			"a limit that was never seen", historyOf(6000, sharp(30)), capacity.Seldom,
@@ -67,11 +67,11 @@ func TestVerdicts(t *testing.T) {
 			"a queue of something else",
 			historyOf(6000, busy),
 			capacity.Unrelated,
-			"does not explain when it reached its limit",
+			"does not explain when this happened",
 		},
 		{
 			"no load at all", historyOf(6000, func(i int) (float64, float64) { return 0, float64(i % 90 / 80 * i) }),
-			capacity.Unrelated, "does not explain when it reached its limit",
+			capacity.Unrelated, "does not explain when this happened",
 		},
 		{
 			"nothing known", historyOf(100, func(int) (float64, float64) { return math.NaN(), 0 }), capacity.Empty,

@@ -21,5 +21,5 @@ func Example() {
 		return
 	}
 	fmt.Println(e.Sentences("requests"))
-	// Output: A replica sustains about 40.3 requests (38.7 to 42). It reached its limit 5 times in 5 days.
+	// Output: A replica sustains about 40.3 requests (38.7 to 42). The service reached its limit 5 times in 5 days.
 }

@@ -22,7 +22,7 @@ func (t *explainer) compareWithStatus() {
 	switch {
 	case t.Desired == nil:
 		t.say(
-			"None of its metrics is computed here. According to its status, the HPA asks for %s.",
+			"None of the HPA's metrics can be computed here. According to the HPA's status, it asks for %s.",
 			replicas(live.Desired),
 		)
 	case c.Agrees:
@@ -42,11 +42,12 @@ func (t *explainer) differences() []string {
 		add("the status belongs to an older spec, because the controller has not seen the change yet")
 	}
 	if live.Current != t.s.Scale.Replicas {
-		add("at its last sync %s were asked for, now %d", replicas(live.Current), t.s.Scale.Replicas)
+		add("the target was scaled to %s at the last sync, but is scaled to %d now", replicas(live.Current),
+			t.s.Scale.Replicas)
 	}
 	for i := range t.Metrics[:len(t.s.Spec.Metrics)] {
 		if t.Metrics[i].Value != nil && t.Metrics[i].Live != "" && !t.sameReading(i) {
-			add("at its last sync the HPA read %s of %s, now the total is %s: the next sync comes within %s",
+			add("at its last sync the HPA read %s for %s, but now the total is %s; the next sync comes within %s",
 				t.Metrics[i].Live, t.Metrics[i].Name, formatNumber(*t.Metrics[i].Value), humanize.Span(syncPeriod))
 		}
 	}
@@ -54,16 +55,16 @@ func (t *explainer) differences() []string {
 		add("while it cannot read its metrics (%s) the HPA does not change desiredReplicas", active.Reason)
 	}
 	if t.AtLeast && live.Desired > *t.Desired {
-		add("a metric that is not computed here may ask for more")
+		add("a metric that is not computed here may ask for more replicas")
 	}
 	if able, _ := live.Condition("AbleToScale"); able.Reason == string(hpa.ScaleDownStabilized) ||
 		able.Reason == string(hpa.ScaleUpStabilized) {
-		add("earlier recommendations hold the HPA (%s), which only the controller knows", able.Reason)
+		add("earlier recommendations, which only the controller knows, hold the HPA back (%s)", able.Reason)
 	}
 	if limited, _ := live.Condition("ScalingLimited"); limited.Reason == string(hpa.ScaleUpLimit) ||
 		limited.Reason == string(hpa.ScaleDownLimit) {
-		add("at its last sync the policies allowed no more (%s); the next sync comes within %s", limited.Reason,
-			humanize.Span(syncPeriod))
+		add("at its last sync the policies allowed no larger change (%s); the next sync comes within %s",
+			limited.Reason, humanize.Span(syncPeriod))
 	}
 	if len(why) == 0 {
 		add("the controller remembers recommendations and changes that cannot be read from outside, or its flags " +

@@ -51,7 +51,7 @@ func (t *explainer) describeScale() {
 	if e := t.s.Scale.Existing; e != t.s.Scale.Replicas {
 		there = fmt.Sprintf(" (%d exist)", e)
 	}
-	t.say("%s is scaled to %s%s; %d to %d are allowed.",
+	t.say("%s is scaled to %s%s; %d to %d replicas are allowed.",
 		t.s.Target, replicas(t.s.Scale.Replicas), there, t.s.Spec.Min, t.s.Spec.Max)
 }
 
@@ -113,7 +113,7 @@ func (t *explainer) activation() {
 	if !t.isActive() {
 		t.say(
 			"At 0 replicas the HPA does nothing. KEDA scales the workload up as soon as a trigger's value is above its " +
-				"activation value, and none is.",
+				"activation value. Currently none is.",
 		)
 		return
 	}
@@ -168,8 +168,8 @@ func (t *explainer) describeUnread() {
 		return
 	}
 	t.say(
-		"If a metric cannot be read, the HPA scales up by the others but never down. They ask for %d replicas, which is not more than "+
-			"there are now.",
+		"If a metric cannot be read, the HPA scales up on the other metrics, but never down. The other metrics ask for %d replicas, "+
+			"which is not more than there are now.",
 		t.out.Proposed,
 	)
 }
@@ -212,7 +212,7 @@ func (t *explainer) metricLine(i int, p *hpa.Proposal) MetricLine {
 	if v := t.s.Metrics[i].InStatus; v != nil {
 		l.Live = formatMilli(*v)
 		if m.Type == hpa.AverageValue {
-			l.Live += " a replica"
+			l.Live += " per replica"
 		}
 	}
 	if p.Err != nil {
@@ -229,9 +229,9 @@ func (t *explainer) metricLine(i int, p *hpa.Proposal) MetricLine {
 
 func formatTarget(m *hpa.Metric) string {
 	if m.Type == hpa.AverageValue {
-		return formatMilli(m.Target) + " a replica"
+		return formatMilli(m.Target) + " per replica"
 	}
-	return formatMilli(m.Target) + " in all"
+	return formatMilli(m.Target) + " in total"
 }
 
 // addUncomputed adds the metrics that are not computed.

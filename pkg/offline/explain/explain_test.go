@@ -192,13 +192,13 @@ func TestComparison(t *testing.T) {
 		why          string
 	}{
 		{"at rest", inputOf(12, 125, withStatus(12, 12, 125)), true, true, ""},
-		{"an older reading", inputOf(12, 180, withStatus(12, 12, 125)), false, false, "read 10.417 a replica of inflight"},
-		{"other replicas", inputOf(12, 180, withStatus(4, 3, 180)), false, false, "3 replicas were asked for, now 12"},
+		{"an older reading", inputOf(12, 180, withStatus(12, 12, 125)), false, false, "read 10.417 per replica for inflight"},
+		{"other replicas", inputOf(12, 180, withStatus(4, 3, 180)), false, false, "scaled to 3 replicas at the last sync, but is scaled to 12 now"},
 		{"another memory", inputOf(12, 180, withStatus(12, 12, 180)), false, true, "flags (tolerance, stabilization)"},
 		{
 			"held", inputOf(12, 30, withStatus(14, 12, 30, held),
 				withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = 0 })),
-			false, true, "earlier recommendations hold the HPA (ScaleDownStabilized)",
+			false, true, "hold the HPA back (ScaleDownStabilized)",
 		},
 		{"an older spec", inputOf(12, 180, withStatus(12, 12, 180), func(s *explain.Input) { s.Live.Outdated = true }), false, true, "belongs to an older spec"},
 	} {

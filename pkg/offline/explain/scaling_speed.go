@@ -41,7 +41,7 @@ func (t *explainer) warnSlowMetric(i int) {
 		from int32
 	}{
 		{Rise{f.Observed, f.Served}, "now", t.s.Scale.Existing},
-		{f.Steepest, "as in the last day", 0},
+		{f.Steepest, "as it happened in the last day", 0},
 	} {
 		if slow := t.describeSlow(m, f, r.rise, r.from); slow != "" {
 			t.warn(ScaleUpSlowerThanRise, "allow the whole rise in one step in behavior.scaleUp, or remove "+
@@ -73,7 +73,7 @@ func (t *explainer) describeSlow(m *hpa.Metric, f *Forecast, r Rise, begin int32
 	if b := t.s.Spec.Behavior; b != nil && b.Up.Stabilization > 0 {
 		rule += ", held for " + humanize.Span(b.Up.Stabilization)
 	}
-	return fmt.Sprintf("%d replicas; from %d no more than %d can be asked for in that time (%s)",
+	return fmt.Sprintf("%d replicas; starting from %d, the HPA can ask for no more than %d in that time (%s)",
 		needed, begin, got, rule)
 }
 
@@ -95,11 +95,11 @@ func (t *explainer) warnDeadBand() {
 		if hidden < 1 && wanted <= t.s.Scale.Existing {
 			continue
 		}
-		text := fmt.Sprintf("with %s the HPA ignores a rise of %s by less than %s%%: it adds nothing up to %s, and %s "+
-			"carry %s", replicas(t.s.Scale.Existing), m.Name, formatNumber(100*up), formatNumber(each*there*(1+up)),
+		text := fmt.Sprintf("with %s the HPA ignores a rise of %s by less than %s%%: it adds no replica until the value is "+
+			"above %s, but %s sustain only %s", replicas(t.s.Scale.Existing), m.Name, formatNumber(100*up), formatNumber(each*there*(1+up)),
 			replicas(t.s.Scale.Existing), formatNumber(each*there))
 		if wanted > t.s.Scale.Existing {
-			text += fmt.Sprintf("; now %s would need %d", formatNumber(*line.Value), wanted)
+			text += fmt.Sprintf("; the current value, %s, would need %d replicas", formatNumber(*line.Value), wanted)
 		}
 		t.warn(ToleranceDeadBand, `write behavior: {scaleUp: {tolerance: "0"}} (from Kubernetes 1.35 on)`, "%s", text)
 		return

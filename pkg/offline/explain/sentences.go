@@ -37,10 +37,10 @@ func prefixed(lead, text string) string {
 func (t *explainer) byAverage(m *hpa.Metric, p *hpa.Proposal) string {
 	whole := float64(p.Total) / float64(m.Target)
 	if !p.WithinTolerance {
-		return fmt.Sprintf("At %s a replica, that is %s / %s = %s%s: it asks for %s.", formatMilli(m.Target),
+		return fmt.Sprintf("At %s per replica, that is %s / %s = %s%s: it asks for %s.", formatMilli(m.Target),
 			formatMilli(p.Total), formatMilli(m.Target), formatNumber(whole), roundingText(whole), replicas(p.Replicas))
 	}
-	text := fmt.Sprintf("Over %s of %s each, that is a ratio of %s, within the tolerance (%s): %s",
+	text := fmt.Sprintf("For %s with a target of %s each, that is a ratio of %s, within the tolerance (%s): %s",
 		replicas(t.s.Scale.Existing), formatMilli(m.Target), formatNumber(p.Ratio), t.tolerance(), t.unchanged(p))
 	if exact := ceilReplicas(whole); exact != p.Replicas {
 		return fmt.Sprintf("%s. Without the tolerance, %s / %s = %s would be rounded up to %d.",
@@ -92,7 +92,7 @@ func (t *explainer) tolerance() string {
 // decision explains what happens to the highest proposal.
 func (t *explainer) decision() {
 	if t.out.Err != nil {
-		t.say("Some metrics cannot be read. The HPA can still scale up by the others, but it does not scale down.")
+		t.say("Some metrics cannot be read. The HPA can still scale up on the other metrics, but does not scale down.")
 	}
 	t.stabilization()
 	t.limits()
@@ -120,10 +120,10 @@ func (t *explainer) stabilization() {
 // describeHeld says what is known about such a hold. An HPA's condition reports it, but not since when.
 func (t *explainer) describeHeld(window time.Duration) string {
 	if able, there := t.s.Live.Condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
-		return fmt.Sprintf("Its condition %s confirms this. Only the controller knows when the wait began. It "+
-			"ends within %s if the "+"values stay the same.", able.Reason, humanize.Span(window))
+		return fmt.Sprintf("The HPA's condition %s confirms this. Only the controller knows when the wait began. It "+
+			"ends within %s if the values stay the same.", able.Reason, humanize.Span(window))
 	}
-	return "Only the controller knows those recommendations, so the current number of replicas is assumed."
+	return "Only the controller knows those recommendations, so the current number of replicas is used instead."
 }
 
 // windowSource says where the scale-down stabilization window is set.
@@ -138,16 +138,16 @@ func (t *explainer) windowSource() string {
 func (t *explainer) limits() {
 	switch t.out.Limited {
 	case hpa.TooManyReplicas:
-		t.say("maxReplicas allows %d of %d.", t.out.Replicas, t.out.Stabilized)
+		t.say("maxReplicas allows only %d of these %d replicas.", t.out.Replicas, t.out.Stabilized)
 	case hpa.TooFewReplicas:
-		t.say("minReplicas requires %d, not %d.", t.out.Replicas, t.out.Stabilized)
+		t.say("minReplicas requires %d replicas, not %d.", t.out.Replicas, t.out.Stabilized)
 	case hpa.ScaleUpLimit:
-		t.say("One sync allows at most %d of %d: %s.", t.out.Replicas, t.out.Stabilized, t.upRule())
+		t.say("One sync allows at most %d of these %d replicas: %s.", t.out.Replicas, t.out.Stabilized, t.upRule())
 		if t.out.Stabilized > t.s.Spec.Max {
-			t.say("In the end, maxReplicas allows %d of %d.", t.s.Spec.Max, t.out.Stabilized)
+			t.say("In the end, maxReplicas allows only %d of these %d replicas.", t.s.Spec.Max, t.out.Stabilized)
 		}
 	case hpa.ScaleDownLimit:
-		t.say("One sync allows no fewer than %d, not %d: %s.",
+		t.say("One sync can go down only to %d replicas, not to %d: %s.",
 			t.out.Replicas, t.out.Stabilized, formatPolicies(&t.s.Spec.Behavior.Down))
 	default:
 		return
@@ -158,7 +158,7 @@ func (t *explainer) limits() {
 // upRule describes the limit of a scale-up.
 func (t *explainer) upRule() string {
 	if t.s.Spec.Behavior == nil {
-		return "without a behavior, one sync at most doubles the replicas, or scales to 4"
+		return "without a behavior, one sync at most doubles the replicas, or scales to 4, whichever is more"
 	}
 	return formatPolicies(&t.s.Spec.Behavior.Up)
 }
@@ -172,7 +172,7 @@ func (t *explainer) recentChange() {
 	ago := t.s.Now.Sub(live.LastScale)
 	if within := max(b.Up.LongestPeriod(), b.Down.LongestPeriod()); ago >= 0 && ago < within {
 		t.say(
-			"The last change, %s ago, still counts for the policies' period of %s. Only the controller knows about earlier changes.",
+			"The last change, %s ago, still counts toward the policies' period of %s. Only the controller knows about earlier changes.",
 			humanize.Span(ago),
 			humanize.Span(within),
 		)

@@ -72,8 +72,8 @@ func (t *explainer) warnSurge() {
 		return
 	}
 	t.warn(RolloutSurge, "give the rollout maxSurge: 0, or wait until it is over and the HPA scales down again",
-		"%d of the %s exist because of a rollout. Because of its tolerance, the HPA takes them as desired and "+
-			"asks for %d "+"although the demand needs only %d", existing-asked, replicas(existing), t.out.Replicas,
+		"%d of the %s exist only because of a rollout. Because of its tolerance, the HPA counts them as desired and "+
+			"asks for %d, although the demand needs only %d", existing-asked, replicas(existing), t.out.Replicas,
 		asked)
 }
 
@@ -193,7 +193,7 @@ func (t *explainer) warnMinReplicas(m *hpa.Metric, f *Forecast) {
 	}
 	advice := fmt.Sprintf("lower minReplicas: %d would have been enough for the last day", ceilReplicas(day/each))
 	t.warn(MinReplicasHideForecast, advice, "minReplicas %d × %s = %s is never below the values of Forecast %s "+
-		"(at most %s in the "+"last day and ahead), so the HPA never follows the forecast", t.s.Spec.Min,
+		"(at most %s in the last day and in the forecast ahead), so the HPA never follows the forecast", t.s.Spec.Min,
 		formatNumber(each), formatNumber(least), f.Name, withUnit(day, f.Unit))
 }
 
@@ -234,10 +234,10 @@ func (t *explainer) warnUncovered(i int) {
 	}
 	c, still := f.Cover, ""
 	if c.Waiting > 0 {
-		still = fmt.Sprintf(" (%d of them still)", c.Waiting)
+		still = fmt.Sprintf(" (%d still waiting)", c.Waiting)
 	}
-	advice := "kubectl describe warmpool " + c.Pool + ": it holds too little (max, budget, quantile), or chunks that " +
-		"the pods do not fit"
+	advice := "kubectl describe warmpool " + c.Pool + ": it holds too little (max, budget, quantile), or the pods do " +
+		"not fit its chunks"
 	since := c.from(t.s.Now).UTC().Format("2006-01-02 15:04 UTC")
 	t.warn(CoveredStartsWait, advice, "warm pool %s covers Forecast %s, so the Forecast looks ahead by the lead time "+
 		"on available nodes (%s), but %d of the %d pods created since %s waited for a node%s",
@@ -277,8 +277,8 @@ func conditionAdvice(c *hpa.Condition) string {
 		return metricAdvice(c.Message, external)
 	case "FailedGetPodsMetric":
 		if strings.Contains(c.Message, "could not find the metric") {
-			return "kubectl get apiservices | grep " + custom + ": Forewarm has no Pods metrics; if it holds the group, see " +
-				"docs/hpa.md#with-prometheus-adapter-or-another-metrics-adapter"
+			return "kubectl get apiservices | grep " + custom + ": Forewarm does not serve Pods metrics; if it holds " +
+				"the group, see docs/hpa.md#with-prometheus-adapter-or-another-metrics-adapter"
 		}
 		return metricAdvice(c.Message, custom)
 	case "FailedGetObjectMetric":

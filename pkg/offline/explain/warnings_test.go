@@ -68,17 +68,17 @@ func TestWarnings(t *testing.T) {
 		{"a total with an AverageValue", explain.ValueTargetCompounds, inputOf(3, 20, withForecast(healthy)), nil},
 		{
 			"a needed replica is not seen", explain.ToleranceDeadBand, inputOf(5, 54),
-			[]string{"less than 10%", "up to 55, and 5 replicas carry 50", "now 54 would need 6", `tolerance: "0"`},
+			[]string{"less than 10%", "until the value is above 55, but 5 replicas sustain only 50", "the current value, 54, would need 6 replicas", `tolerance: "0"`},
 		},
 		{
 			"of ten and more a whole replica is not seen", explain.ToleranceDeadBand, inputOf(12, 100),
-			[]string{"up to 132, and 12 replicas carry 120"},
+			[]string{"until the value is above 132, but 12 replicas sustain only 120"},
 		},
 		{"of a few replicas none is hidden", explain.ToleranceDeadBand, inputOf(5, 48), nil},
 		{"without a tolerance", explain.ToleranceDeadBand, inputOf(12, 125, tolerant), nil},
 		{
 			"a rollout's surge is adopted", explain.RolloutSurge, inputOf(10, 102, existing(11)),
-			[]string{"1 of the 11 replicas exist because of a rollout", "asks for 11 although the demand needs only 10", "maxSurge: 0"},
+			[]string{"1 of the 11 replicas exist only because of a rollout", "asks for 11, although the demand needs only 10", "maxSurge: 0"},
 		},
 		{"a surge, and more is needed", explain.RolloutSurge, inputOf(10, 200, existing(11)), nil},
 		{
@@ -98,7 +98,7 @@ func TestWarnings(t *testing.T) {
 			inputOf(4, 40, withBehavior(onePod(3*time.Minute)), withForecast(func(f *explain.Forecast) {
 				f.Steepest = explain.Rise{From: 30, To: 90}
 			})),
-			[]string{"from 30 to 90", "as in the last day", "9 replicas; from 3 no more than 5"},
+			[]string{"from 30 to 90", "as it happened in the last day", "9 replicas; starting from 3, the HPA can ask for no more than 5"},
 		},
 		{
 			"a scale-up that waits", explain.ScaleUpSlowerThanRise,
@@ -140,7 +140,7 @@ func TestWarnings(t *testing.T) {
 			"a warm pool that has too little", explain.CoveredStartsWait, inputOf(4, 40, withForecast(covered(3, 2, 1))),
 			[]string{
 				"warm pool h100 covers Forecast inflight", "(5m)",
-				"2 of the 3 pods created since 2026-11-20 09:00 UTC waited for a node (1 of them still)",
+				"2 of the 3 pods created since 2026-11-20 09:00 UTC waited for a node (1 still waiting)",
 				"kubectl describe warmpool h100",
 			},
 		},
@@ -157,7 +157,7 @@ func TestWarnings(t *testing.T) {
 		{
 			"minReplicas that carry all", explain.MinReplicasHideForecast,
 			inputOf(8, 40, bounds(8, 20), withForecast(func(f *explain.Forecast) { f.Highest = 62 })),
-			[]string{"minReplicas 8 × 10 = 80", "at most 62 requests in the last day and ahead", "7 would have been enough for the last day"},
+			[]string{"minReplicas 8 × 10 = 80", "at most 62 requests in the last day and in the forecast ahead", "7 would have been enough for the last day"},
 		},
 		{
 			"minReplicas for the night", explain.MinReplicasHideForecast,
@@ -242,7 +242,7 @@ func TestWarnings(t *testing.T) {
 		{
 			"no such metric of pods", "FailedGetPodsMetric",
 			inputOf(3, 25, withCondition("FailedGetPodsMetric", "the server could not find the metric x for pods")),
-			[]string{"Forewarm has no Pods metrics"},
+			[]string{"Forewarm does not serve Pods metrics"},
 		},
 		{
 			"the adapter is away", "FailedGetExternalMetric",

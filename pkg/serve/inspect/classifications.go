@@ -52,7 +52,7 @@ func classificationRows(classifications []v1alpha1.Classification, step time.Dur
 		r := classifications[i]
 		kind := "masked"
 		if isCensored(r) {
-			kind = "censored: at least the observed value"
+			kind = "censored: the real demand may be higher"
 		}
 		out = append(out, classificationRow{When: timeRange(r, step), Kind: kind, Why: r.Message})
 	}

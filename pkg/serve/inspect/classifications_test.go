@@ -45,7 +45,7 @@ func TestThePlotNamesWhatIsShaded(t *testing.T) {
 	wellFormed(t, shaded)
 	for _, words := range []string{
 		"censored (saturated)", "masked", "4 Mar 04:00:00 to 04:10:00 UTC: masked, " + demand.Outage.String(),
-		"(180 of 200 samples): censored: at least the observed value, " + demand.Saturated.String(),
+		"(180 of 200 samples): censored: the real demand may be higher, " + demand.Saturated.String(),
 	} {
 		if !strings.Contains(shaded, words) {
 			t.Errorf("the plot does not say %q", words)

@@ -90,7 +90,7 @@ func TestActualReplicasInTheRace(t *testing.T) {
 func TestThePageSaysWhatTheWindowIsMadeOf(t *testing.T) {
 	e := snapshottest.WithObjective(snapshottest.Key("llama"))
 	for lead, want := range map[time.Duration]string{
-		5 * time.Minute: "lead time, HPA sync", 8 * time.Minute: "the median start, HPA sync",
+		5 * time.Minute: "lead time &#43; HPA sync", 8 * time.Minute: "median start time &#43; HPA sync",
 	} {
 		e.Lead = lead
 		if page := browse(t, snapshottest.Store(e), "llama", "page").Body.String(); !strings.Contains(page, want) {

@@ -227,7 +227,7 @@ func (f *frontPages) Connect(
 	}
 	if decision, _, err := f.access.Authorize(ctx, list); decision != authorizer.DecisionAllow {
 		return nil, apierrors.NewForbidden(resource, "",
-			errors.Join(errors.New("the front page also requires the permission to list outlooks"), err))
+			errors.Join(errors.New("the front page also requires permission to list outlooks"), err))
 	}
 	return FrontPage(f.storage.snapshots, namespace, f.storage.now), nil
 }

@@ -397,7 +397,7 @@ func TestPageNeedsNothingFromOutside(t *testing.T) {
 	page = strings.ReplaceAll(page, `xmlns="http://www.w3.org/2000/svg"`, "")
 	lacks(t, page, "http://", "https://", "<script", "<link", "@import", "url(", "src=")
 	says(t, page, "<svg", "HorizontalPodAutoscaler", "describedObject",
-		"arima is selected: its pinball loss was lower than that of regression (0.0231", "ARIMA(1,1,1)", "baseline")
+		"arima is selected: it had a lower pinball loss than regression (0.0231", "ARIMA(1,1,1)", "baseline")
 }
 
 func TestOnlyReadableMediaTypes(t *testing.T) {

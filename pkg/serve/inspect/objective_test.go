@@ -238,21 +238,21 @@ func TestTheExampleHasRoom(t *testing.T) {
 	r.Autoscalers[0].Min, r.Autoscalers[0].Max = 1, 1_000_000
 	r.Replay.Intervals[1].Forewarm.Ready = 17
 	page := browse(t, snapshottest.Store(withReport(r)), "llama", "page").Body.String()
-	says(t, page, "maxReplicas: 34  # the highest so far: 17")
+	says(t, page, "maxReplicas: 34  # highest number of replicas so far: 17")
 }
 
 func TestPageReportsTheObjective(t *testing.T) {
 	for verdict, want := range map[objective.Verdict][]string{
 		objective.Met: {
 			"<h2>Objective", ">Met<", "at most 1% of the demand may wait longer than 30s", "0.62%", "relative cost 1.7",
-			"With headroom 1.3, 1% of the demand is expected to be late, at a relative cost of 1.7. With headroom 1.2, it " +
-				"would be 1.1% at a cost of 1.68. With headroom 1.4, it would be 0.87% at a cost of 1.72.",
-			"lower than that of last-season (1.7 instead of 1.81)", "HorizontalPodAutoscaler/llama", "1 to 12", `averageValue: "40"`,
+			"With headroom 1.3, 1% of the demand is expected to be late, at a relative cost of 1.7. With headroom 1.2, this " +
+				"share would be 1.1% at a relative cost of 1.68. With headroom 1.4, this share would be 0.87% at a relative cost of 1.72.",
+			"it had a lower relative cost than last-season (1.7 instead of 1.81)", "HorizontalPodAutoscaler/llama", "1 to 12", `averageValue: "40"`,
 			"maxReplicas: 12", "misses the objective",
 		},
 		objective.Learning:       {"Not known yet: the history of this workload is too short.", "it uses headroom 1.9, which is learned from other workloads", "the last 5 hours"},
 		objective.AtMaxReplicas:  {"Not met: the autoscaler&#39;s maxReplicas is too low.", "needed 16"},
-		objective.FasterThanLead: {"Not met: the demand rises faster than replicas start.", "(5m0s)"},
+		objective.FasterThanLead: {"Not met: the demand rises faster than replicas start.", "(the lead time is 5m0s)"},
 		objective.Bounded:        {"Not known now: the objective needs a higher value", "the history does not justify more"},
 		"Unheard":                {"Not met: Unheard."},
 	} {
@@ -386,8 +386,8 @@ func TestAPageWithoutSamples(t *testing.T) {
 		"page",
 	).Body.String()
 	says(t, page, "Why there is no value yet")
-	lacks(t, page, "Past forecasts and observed demand", "Present demand and forecast")
+	lacks(t, page, "Past forecasts and observed demand", "Current demand and forecast")
 	ready := browse(t, snapshottest.Store(snapshottest.Ready(snapshottest.Key("llama"))), "llama", "page").Body.String()
-	says(t, ready, "Present demand and forecast")
+	says(t, ready, "Current demand and forecast")
 	lacks(t, ready, "Why there is no value yet")
 }

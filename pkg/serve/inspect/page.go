@@ -124,12 +124,13 @@ func pageLegend(s *v1alpha1.OutlookStatus) []pageKey {
 		{"line then", "served"},
 		{"dot", "actual window peak"},
 		{"line expected", "point forecast"},
-		{"fan", "median to quantiles 0.8 and 0.95"},
+		{"fan", "from the median to the 0.8 and 0.95 quantiles"},
 		{"line served", "served now, over the lead window"},
 	}
 	if len(s.Day) > 0 {
 		out = append(out,
-			pageKey{"line paid", "expected replicas, as the demand that they serve"}, pageKey{"lead", "lead window"})
+			pageKey{"line paid", "expected replicas, as the demand that they can serve"},
+			pageKey{"lead", "lead window"})
 	}
 	if slices.ContainsFunc(s.Classifications, isCensored) {
 		out = append(out, pageKey{"censored", "censored (saturated)"})
@@ -154,9 +155,9 @@ func facts(s *v1alpha1.OutlookStatus, now time.Time) []fact {
 
 // windowNote lists the parts of the lead window. The window is shorter than the lead time if an objective looks ahead by the median start.
 func windowNote(s *v1alpha1.OutlookStatus) string {
-	const rest = ", HPA sync, step and metric lag"
+	const rest = " + HPA sync + step + metric lag"
 	if s.Window.Duration < s.LeadTime.Duration.Duration {
-		return "the median start" + rest
+		return "median start time" + rest
 	}
 	return "lead time" + rest
 }
@@ -192,7 +193,7 @@ func servedNote(s *v1alpha1.OutlookStatus) string {
 	case s.Quantile != nil:
 		return ObjectiveText(s) + " of the window peak"
 	}
-	return "served by the fallback"
+	return "from the fallback"
 }
 
 func newHPAExample(o *v1alpha1.Outlook) hpaExample {

@@ -38,7 +38,7 @@ func renderPlot(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 		chart.LineKey("then", "served"),
 		chart.DotKey("came", "actual window peak"),
 		chart.LineKey("expected", "point forecast"),
-		{Name: "median to quantiles 0.8 and 0.95", Draw: func(c *chart.Chart) {
+		{Name: "from the median to the 0.8 and 0.95 quantiles", Draw: func(c *chart.Chart) {
 			c.Box("far", chart.Point{}, chart.Point{X: 1, Y: 1})
 			c.Box("near", chart.Point{}, chart.Point{X: 1, Y: 0.6})
 		}},

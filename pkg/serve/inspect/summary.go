@@ -129,8 +129,8 @@ func neighbour(s objective.AutoscalerReport, direction float64) string {
 		if d := direction * (p.Multiplier - s.Headroom); d >= least && d < distance && finite(&p.Late) != nil {
 			distance = d
 			late, cost := humanize.LateShare(p.Late), significant(finite(&p.RelativeCost))
-			words = fmt.Sprintf(" With headroom %s, it would be %s at a cost of %s.", significant(&p.Multiplier),
-				late, cost)
+			words = fmt.Sprintf(" With headroom %s, this share would be %s at a relative cost of %s.",
+				significant(&p.Multiplier), late, cost)
 		}
 	}
 	return words

@@ -198,7 +198,7 @@ func checkCarriable(value float64) error {
 	if _, ok := hpa.Milli(value); ok {
 		return nil
 	}
-	return fmt.Errorf("value %g cannot be a metric: expected 0 to %.3g, use a larger unit for the demand",
+	return fmt.Errorf("value %g is not a valid metric value: expected 0 to %.3g; use a larger unit for the demand",
 		value, float64(hpa.MaxValue))
 }
 

@@ -50,7 +50,7 @@ func (c *Config) encrypted() bool { return c.hasFiles() || c.OwnCertificates() }
 func (c *Config) Validate() error {
 	if !c.Enabled() {
 		if c.hasFiles() || c.Plaintext {
-			return errors.New("the options of KEDA's scaler have no effect without an address: " +
+			return errors.New("the options for KEDA's scaler have no effect without an address: " +
 				"set for example --keda-address=:9090")
 		}
 		return nil

@@ -62,7 +62,7 @@ func limitStreams() tap.ServerInHandle {
 	return func(ctx context.Context, _ *tap.Info) (context.Context, error) {
 		if open.Add(1) > maxStreams {
 			open.Add(-1)
-			return nil, status.Error(codes.ResourceExhausted, "too many open streams: Forewarm accepts 8704")
+			return nil, status.Error(codes.ResourceExhausted, "too many open streams: Forewarm accepts at most 8704")
 		}
 		context.AfterFunc(ctx, func() { open.Add(-1) })
 		return ctx, nil
@@ -71,7 +71,7 @@ func limitStreams() tap.ServerInHandle {
 
 // recovered answers a request whose handler panicked: the request fails, and the process continues.
 func (s *Server) recovered(ctx context.Context, fault any) error {
-	s.log.ErrorContext(ctx, "a request of KEDA panicked", slog.Any("fault", fault),
+	s.log.ErrorContext(ctx, "a request from KEDA caused a panic", slog.Any("fault", fault),
 		slog.String("stack", string(debug.Stack())))
 	return status.Error(codes.Internal, "Forewarm failed to handle this request: see its log")
 }

@@ -43,7 +43,8 @@ func (p *Provider) GetMetricBySelector(
 	}
 	if objects != nil && !objects.Empty() {
 		return nil, apierrors.NewBadRequest(
-			"labelSelector is not supported here: name one Forecast, or omit labelSelector to get all of the namespace")
+			"labelSelector is not supported here: name one Forecast, or omit labelSelector to get all Forecasts " +
+				"of the namespace")
 	}
 	selection, err := parseSelector(metric)
 	if err != nil {

@@ -76,8 +76,8 @@ func served(
 	}
 	milli, ok := hpa.Milli(answer.Value)
 	if !ok {
-		return servedMetric{}, statusError(entry.Key, fmt.Errorf("value %g cannot be a metric: expected 0 to %.3g, "+
-			"use a larger unit for the demand", answer.Value, float64(hpa.MaxValue)))
+		return servedMetric{}, statusError(entry.Key, fmt.Errorf("value %g is not a valid metric value: expected 0 to "+
+			"%.3g; use a larger unit for the demand", answer.Value, float64(hpa.MaxValue)))
 	}
 	return servedMetric{
 		value:     *resource.NewMilliQuantity(milli, resource.DecimalSI),

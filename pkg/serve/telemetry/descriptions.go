@@ -21,7 +21,7 @@ var (
 	forecastDemand = perForecast("forecast_value", "Quantile of the highest demand between now and the horizon "+
 		"(in seconds), as forecast by the selected candidate, in the demand's unit. The label level is the "+
 		"quantile.", "level", "horizon")
-	observedDemand = perForecast("observed_value", "Demand that is observed now, in its own unit.")
+	observedDemand = perForecast("observed_value", "Current observed demand, in its own unit.")
 	servedDemand   = perForecast("served_value",
 		"Value that the metrics APIs serve now, in the demand's unit. Absent while no value is served.")
 	servedVariant = perForecast("served_variant_value", "Part of the value that the metrics APIs serve now for a "+
@@ -77,7 +77,7 @@ var (
 	budgetAllowed = perForecast(
 		"objective_budget_allowed_replica_seconds",
 		"Budget: the demand that may be late over the budget's period, or over the part of the period that is known, in replica time. "+
-			"If the objective limits bad hours, the demand that may arrive in bad hours. Absent with a cost ratio.",
+			"If the objective limits bad hours, it is the demand that may arrive in bad hours. Absent with a cost ratio.",
 	)
 	budgetSpent = perForecast(
 		"objective_budget_spent_replica_seconds",
@@ -91,10 +91,10 @@ var (
 	objectiveExpected = perForecast("objective_expected_late_ratio",
 		"Share of the demand that is expected to be late with this headroom.")
 	simulatedLate = perForecast("simulated_late_ratio", "Share of the demand that was late over the simulated "+
-		"window, in a simulated autoscaler, by policy: served (an autoscaler that reads Forewarm's value, in "+
-		"Shadow mode the value that would be served), observed (an HPA with the same target on the observed "+
-		"demand), before (the HPA of spec.scaling.before) or hindsight (that HPA with the best target for the "+
-		"window).", "policy")
+		"window, in a simulated autoscaler, by policy: served (an autoscaler that reads Forewarm's value or, in "+
+		"Shadow mode, the value that would be served), observed (an HPA with the same target that scales on the "+
+		"observed demand), before (the HPA of spec.scaling.before) or hindsight (that HPA with the best target "+
+		"for the window).", "policy")
 	deferrableMissed = perForecast(
 		"deferrable_missed_ratio",
 		"Share of the deferrable work that missed its deadline over the simulated window, in the simulated autoscaler. Absent without "+
@@ -112,9 +112,9 @@ var (
 		"policy. For the GPU time, multiply it by the number of GPUs per replica.", "policy")
 	replicaSeconds = perForecast(
 		"replica_seconds_total",
-		"Replica time of the simulated autoscalers since the process started, by policy, updated at the end of each hour. The policy "+
-			"served is split by variant; without variants, the label variant is the name of the workload. For the GPU time, multiply "+
-			"it by the number of GPUs per replica.",
+		"Replica time of the simulated autoscalers since the process started, by policy, updated at the end of each hour. The "+
+			"replica time of the policy served is split by variant; without variants, the label variant is the name of the "+
+			"workload. For the GPU time, multiply it by the number of GPUs per replica.",
 		"policy",
 		"variant",
 	)
@@ -131,9 +131,9 @@ var (
 
 	forecasts = newDesc("forecasts", "Number of Forecasts by state.", "state")
 	pending   = newDesc("pending_forecasts",
-		"Number of Forecasts whose first query is in progress or was not answered.")
+		"Number of Forecasts whose first query is in progress or got no answer.")
 	partial = newDesc("partial_forecasts",
-		"Number of Forecasts that answer from their newest history while Forewarm reads the rest of it.")
+		"Number of Forecasts that serve values from their newest history while Forewarm reads the rest of it.")
 	snapshotAge = newDesc("snapshot_age_seconds",
 		"Time since the refresh loop last published a snapshot. It grows while the loop is stuck.")
 	refreshStep = newDesc("refresh_step_seconds", "Duration of the longest step of the refresh loop in the last "+
@@ -143,7 +143,7 @@ var (
 	queryErrors  = newDesc("source_query_errors_total", "Number of queries to the source that failed.")
 	sourceClock  = newDesc(
 		"source_clock_ahead_seconds",
-		"How far the clock of a source is at least ahead of the clock of this replica. Negative if it is behind. Read every five minutes.",
+		"How far the clock of a source is ahead of the clock of this replica, at least. Negative if it is behind. Read every five minutes.",
 		"source",
 	)
 	modelRefits = newDesc("model_refits_total", "Number of times that the models of a Forecast were refitted.")

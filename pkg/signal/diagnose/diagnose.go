@@ -118,7 +118,8 @@ func (f finder) claimed() (Cause, error) {
 		return Cause{}, err
 	}
 	text := fmt.Sprintf(
-		"pods in %s report metrics of pods in namespace %s, but do not count, because they are not trusted exporters",
+		"pods in %s report metrics of pods in namespace %s, but Forewarm ignores these metrics, because these pods "+
+			"are not trusted exporters",
 		count(n, "other namespace"),
 		f.Namespace,
 	)
@@ -174,7 +175,8 @@ func (f finder) withoutOwners(all map[string]float64) (Cause, error) {
 		CheckOwners,
 		"kube-state-metrics reports no owners of ReplicaSets (" + signal.ReplicaSetOwner +
 			"), so Forewarm cannot find the pods of a Deployment",
-		"make it collect replicasets (--resources), and do not drop the metric",
+		"make kube-state-metrics collect replicasets (--resources), and check that the scrape does not drop the " +
+			"metric",
 	}, nil
 }
 

@@ -203,7 +203,8 @@ func TestDiagnosisOfPresets(t *testing.T) {
 		},
 		"reports of an exporter that is not named": {
 			load: inference + exported(vllm, "observability", "proxy-0"), name: "chat-70b", check: "Exporters",
-			want: "pods in 1 other namespace report metrics of pods in namespace inference, but do not count, because they are not trusted exporters: if they are",
+			want: "pods in 1 other namespace report metrics of pods in namespace inference, but Forewarm ignores " +
+				"these metrics, because these pods are not trusted exporters: if they are",
 		},
 		"owners from an exporter that is not named": {
 			load: exported(inference, "observability", "ksm-0") + vllm, name: "chat-70b", check: "Exporters",

@@ -118,8 +118,9 @@ func measureExtent(b BackfillData) (extent, error) {
 // checkOverlap rejects a backfill that overlaps a block or samples in memory.
 func checkOverlap(db *tsdb.DB, s extent) error {
 	taken := func(first, last int64) error {
-		return fmt.Errorf("%s to %s over %s to %s: %w: use an empty directory, or end the backfill before it",
-			formatMillis(s.first), formatMillis(s.last), formatMillis(first), formatMillis(last), ErrOverlap)
+		return fmt.Errorf("%w: the backfill is from %s to %s, and the stored history from %s to %s: use an empty "+
+			"directory, or end the backfill before the stored history", ErrOverlap, formatMillis(s.first),
+			formatMillis(s.last), formatMillis(first), formatMillis(last))
 	}
 	for _, b := range db.BlockMetas() {
 		if s.first < b.MaxTime && b.MinTime <= s.last { // The end of a block is exclusive.

@@ -276,7 +276,7 @@ func (s *Source) request(
 	for _, stream := range matrix {
 		if wrong := mislabeled(q.Expr, stream.Metric); wrong != "" {
 			return nil, s.unavailable(
-				"the response contains other data than the query selects (%s): check the tenant header, "+
+				"the response contains data that the query does not select (%s): check the tenant header, "+
 					"and any proxies or caches between Forewarm and the server",
 				s.clip(wrong),
 			)

@@ -147,7 +147,7 @@ func (s *Source) explain(ctx context.Context, err error) error {
 		)
 	case errors.Is(err, errHTMLPage):
 		return s.unavailable(
-			"%w, perhaps of a login or of another service: set the part of the API URL before /api/v1",
+			"%w, perhaps a login page or a page of another service: set the URL to the part of the API's URL before /api/v1",
 			errHTMLPage,
 		)
 	case errors.Is(err, errPartial):
@@ -199,7 +199,7 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 		return fmt.Errorf("%s: %s: %w", s.name, message, series.ErrQuery)
 	case e.Type == v1.ErrBadResponse:
 		return s.unavailable(
-			"this is not a response of the Prometheus API (%s): set the part of the API URL before /api/v1",
+			"this is not a response of the Prometheus API (%s): set the URL to the part of the API's URL before /api/v1",
 			message,
 		)
 	case strings.HasSuffix(e.Msg, " 401") || strings.HasSuffix(e.Msg, " 403"):
@@ -207,7 +207,7 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 			message, s.detail(e))
 	case strings.HasSuffix(e.Msg, " 404"):
 		return s.unavailable(
-			"%s: set the part of the API URL before /api/v1 (for Mimir, it ends in /prometheus)%s",
+			"%s: set the URL to the part of the API's URL before /api/v1 (for Mimir, it ends in /prometheus)%s",
 			message,
 			s.detail(e),
 		)

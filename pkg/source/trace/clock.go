@@ -49,9 +49,9 @@ func (c *clock) read(text string) (int64, error) {
 	}
 	wall, zoned, ok := parseWall(text)
 	if !ok && slashes.MatchString(text) {
-		const order = `time %q: slashes and dashes do not say which is the day and which the month: write the year first, for example ` +
-			`with sed -E 's#([0-9]{1,2})[/-]([0-9]{1,2})[/-]([0-9]{4})#\3-\1-\2#' %s > load.csv where the month comes first, or with ` +
-			`\3-\2-\1 where the day does`
+		const order = `time %q: it is unclear which number is the day and which is the month: write the year first. If the month comes ` +
+			`first, use sed -E 's#([0-9]{1,2})[/-]([0-9]{1,2})[/-]([0-9]{4})#\3-\1-\2#' %s > load.csv; if the day comes first, ` +
+			`replace \3-\1-\2 in this command with \3-\2-\1`
 		return 0, fmt.Errorf(order, clip(text), FileName)
 	}
 	if !ok {
@@ -95,7 +95,7 @@ func (c *clock) number(text string, n float64) (int64, error) {
 		return 0, fmt.Errorf("time %s: a spreadsheet has rounded it: format the column as a number without "+
 			"decimals, and save it again", clip(text))
 	case n > ticks && n < ticksEnd:
-		return 0, fmt.Errorf("time %s: these are ticks of .NET: convert them to seconds, (ticks - "+
+		return 0, fmt.Errorf("time %s: these are .NET ticks: convert them to seconds, (ticks - "+
 			"621355968000000000) / 10000000", clip(text))
 	}
 	first, given := !c.begun, c.unit > 0

@@ -94,7 +94,7 @@ func (n *numbers) parse(text string) (float64, error) {
 // withoutNegative returns a command that replaces negative values by gaps.
 func (n *numbers) withoutNegative() string {
 	if n.json {
-		return "with clamp_min(…, 0) in the query, or null in the file"
+		return "with … >= 0 in the query, or null in the file"
 	}
 	digits := "0-9.eE+"
 	if n.separator != ',' {

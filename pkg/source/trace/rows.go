@@ -157,8 +157,8 @@ func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, err
 	return &table{names: names, separator: separator, row: "line", from: from, read: func() (int, []string, error) {
 		row, err := rows.Read()
 		if errors.Is(err, csv.ErrFieldCount) {
-			return 0, nil, fmt.Errorf("%w than in line 1: if line 1 is a title, remove it: tail -n +2 %s > "+
-				"load.csv; if this is a "+"total or a comment, remove the line", err, FileName)
+			return 0, nil, fmt.Errorf("%w: line 1 has a different number; if line 1 is a title, remove it: tail -n "+
+				"+2 %s > load.csv; if this line is a total or a comment, remove this line", err, FileName)
 		}
 		if err != nil {
 			return 0, nil, err

@@ -294,8 +294,8 @@ func checkSpan(start, end, step int64, rows int, hint string) error {
 	}
 	const many, sparse = 1_000_000, 20
 	if points > many && points > sparse*int64(rows) {
-		return fmt.Errorf("trace: %d steps of %v from the first time to the last for %d rows: check the times%s, "+
-			"or use longer steps", points, inMilliseconds(step), rows, hint)
+		return fmt.Errorf("trace: %d steps of %v from the first time to the last, but only %d rows: check the "+
+			"times%s, or use longer steps", points, inMilliseconds(step), rows, hint)
 	}
 	if years := (end - start) / (365 * 24 * time.Hour).Milliseconds(); years > maxYears {
 		return fmt.Errorf("trace: %d years from the first row to the last; at most %d are allowed: "+

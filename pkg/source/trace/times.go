@@ -193,7 +193,7 @@ func (t *table) checkTimeOfDay() error {
 				FileName,
 			)
 		}
-		return fmt.Errorf("trace: column %s has days, and %s the time of the day: write both in one column%s",
+		return fmt.Errorf("trace: column %s has days, and column %s has the time of day: write both in one column%s",
 			printable.Line(t.names[t.time]), printable.Line(t.names[i]), join)
 	}
 	return nil

@@ -92,7 +92,7 @@ func TestReadErrors(t *testing.T) {
 		{"an unknown separator", "sep=|\nt|b\n", "line 1 says sep=|"},
 		{
 			"an ambiguous date", "t,b\n10/11/2025 00:00,1\n",
-			`line 2, column 1: time "10/11/2025 00:00": slashes and dashes do not say`,
+			`line 2, column 1: time "10/11/2025 00:00": it is unclear which number is the day`,
 		},
 		{
 			"an hour that is repeated", "t,b\n2020-10-25 02:58:00,1\n2020-10-25 02:59:00,1\n2020-10-25 02:00:00,2\n",

@@ -19,10 +19,11 @@ const convertAbout = `Convert writes Forecasts in shadow mode for the metrics th
 triggers of KEDA's ScaledObjects. The output is YAML; comments explain each choice. docs/migrate.md describes the whole
 migration.
 
-It reads prometheus-adapter's rules from --rules: the configuration file, or the ConfigMap that contains it. It reads the
-HPAs and ScaledObjects from a cluster with your own permissions, or from --file. An HPA on an External metric needs no
-change, because the Forecast serves the metric under the same name and labels. For other HPAs and for ScaledObjects,
-convert writes the object that replaces them after the handover, in comments or in a folder of their own.
+It reads prometheus-adapter's rules from --rules: the configuration file, or the ConfigMap that contains it. It reads
+the HPAs and ScaledObjects from a cluster with your own permissions, or from --file. An HPA on an External metric needs
+no change, because the Forecast serves the metric under the same name and labels. For other HPAs and for ScaledObjects,
+convert also writes the new version of the object, which you apply after the handover: in comments, or with --out in
+the folder after-handover.
 
 Everything that cannot be converted is listed with the reason and what to do. This command changes nothing.
 
@@ -66,14 +67,16 @@ func NewConvert() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.AddFlags(flags)
-	flags.StringVar(&o.rules, "rules", "", "prometheus-adapter's configuration, or a ConfigMap with it")
-	flags.StringSliceVar(&o.series, "series", nil, "names of existing series, if several rules could produce a metric")
+	flags.StringVar(&o.rules, "rules", "",
+		"file with prometheus-adapter's configuration, or with the ConfigMap that contains it")
+	flags.StringSliceVar(&o.series, "series", nil,
+		"names of series that exist in Prometheus; set them if several rules could produce a metric")
 	flags.StringVar(&o.out, "out", "", "folder to write one file per object to (default: standard output)")
 	flags.StringVar(
 		&o.tenant,
 		"tenant-label",
 		"namespace",
-		"the --tenant-label with which Forewarm runs: the label that holds the namespace",
+		"value of Forewarm's flag --tenant-label: the label that contains the namespace",
 	)
 	o.output.AddFlags(flags, "print what was converted and left out")
 	return cmd
@@ -95,7 +98,7 @@ func convert(ctx context.Context, o *convertOptions, cmd *cobra.Command) error {
 		return err
 	}
 	if len(found.Objects)+len(found.Unread) == 0 {
-		return errors.New("there is no HPA and no ScaledObject: name another namespace (-n), or all of them (-A)")
+		return errors.New("there is no HPA and no ScaledObject: choose another namespace (-n), or all namespaces (-A)")
 	}
 	c, out := adopt.Convert(cfg, found), cmd.OutOrStdout()
 	if o.out != "" || !o.output.ForScripts() {

@@ -16,17 +16,17 @@ import (
 )
 
 const aboutHandover = `Handover --check lists what must be done before Forewarm can take over external.metrics.k8s.io and custom.metrics.k8s.io
-from prometheus-adapter, or from another server. It checks which server each APIService leads to, and whether a Forecast
-currently has a value for each metric of an HPA, under its own name or under a name that it exposes. Then it prints the
-commands for the handover, and the commands that undo it. docs/migrate.md describes the whole migration.
+from prometheus-adapter, or from another server. It checks which server each APIService points to. It also checks, for
+each metric of an HPA, whether a Forecast currently serves a value under the metric's name. Then it prints the commands
+for the handover, and the commands that undo it. docs/migrate.md describes the whole migration.
 
 It changes nothing. It reads with your own permissions.
 
 Exit codes:
-  0  nothing blocks
+  0  nothing blocks the handover
   1  wrong usage, or the cluster cannot be reached
-  3  something blocks
-  4  nothing blocks, but something could not be checked`
+  3  something blocks the handover
+  4  nothing blocks the handover, but something could not be checked`
 
 // handoverOptions has the values of the flags.
 type handoverOptions struct {
@@ -69,7 +69,7 @@ func (o *handoverOptions) validate() error {
 	}
 	if !o.check {
 		problems = append(problems,
-			errors.New("write --check: handing over is for you to do, by the commands that it prints"))
+			errors.New("write --check: it prints the commands for the handover, which you run yourself"))
 	}
 	return errors.Join(problems...)
 }
@@ -121,6 +121,6 @@ func writeHandover(out io.Writer, h *doctor.Handover) error {
 	}
 	list("To do:", remedies)
 	list("To hand over, once nothing blocks:", do)
-	list("To take it back (keep these lines):", back)
+	list("To undo the handover (keep these commands):", back)
 	return err
 }

@@ -30,12 +30,12 @@ import (
 const initAbout = `Init writes Forecasts in shadow mode for you to review and commit: one for each workload that an HPA or a ScaledObject
 scales, or that requests GPUs. Comments explain each choice, and say what scales the workload up while Forewarm is down.
 
-It reads a cluster with your own permissions, or manifests (--file). It finds out which model server a workload runs from
-the series in Prometheus, and chooses that server's preset. If Prometheus has series of several servers for the workload,
-or of none, init writes no Forecast and says what to check. It copies the autoscaler's target if the target is in the
-preset's unit.
+It reads a cluster with your own permissions, or manifests (--file). From the series in Prometheus, it detects which
+model server a workload runs, and chooses that server's preset. If Prometheus has series of several servers for the
+workload, or of none, init writes no Forecast and says what to check. It copies the autoscaler's target if the target is
+in the preset's unit.
 
---simulate assumes that a replica sustains the autoscaler's target, as "forewarm simulate" does.
+With --simulate, init assumes that a replica sustains the autoscaler's target and no more, as "forewarm simulate" does.
 
 The YAML goes to stdout, or with --out to one file per Forecast. A summary goes to stderr. Without --apply, init changes
 nothing in the cluster. It never changes an existing Forecast.`
@@ -75,7 +75,7 @@ func NewInit() *cobra.Command {
 	flags := cmd.Flags()
 	o.AddFlags(flags)
 	flags.DurationVar(&o.lead, "lead-time", 5*time.Minute,
-		"time that a new replica takes to become ready, until Forewarm has measured it")
+		"time that a new replica takes to become ready; used until Forewarm has measured it")
 	flags.BoolVar(
 		&o.simulate,
 		"simulate",
@@ -103,7 +103,7 @@ func (o *initOptions) validate() error {
 	o.history.QueryLater = true // Each workload has its own query.
 	problems := []error{o.trust.Validate(), o.objectSource.Validate()}
 	if o.history.Prometheus.URL == "" {
-		problems = append(problems, errors.New("set --prometheus URL: its series tell which server a workload runs"))
+		problems = append(problems, errors.New("set --prometheus URL: its series show which server a workload runs"))
 	} else {
 		problems = append(problems, o.history.Validate())
 	}
@@ -205,7 +205,7 @@ func summarize(out io.Writer, workloads []*adopt.Workload, unread []string) erro
 	}
 	if len(workloads) == 0 {
 		notes = append(notes,
-			"No workload has an autoscaler or a GPU here: name another namespace (-n), or all of them (-A)")
+			"No workload here has an autoscaler or a GPU: choose another namespace (-n), or all namespaces (-A)")
 	}
 	err := cmdline.Table(out, "WORKLOAD\tPRESET\tSCALED BY\tSAVES\tFORECAST", lines)
 	for _, note := range append(notes, unread...) {

@@ -97,7 +97,7 @@ func text(d *adopt.Document, later string) string {
 		return out.String() + d.Manifest
 	}
 	if later != "" {
-		out.WriteString("# Apply this after the handover, without the # at the beginning of its lines:\n")
+		out.WriteString("# Apply this after the handover, without the # at the beginning of each line:\n")
 	}
 	for line := range strings.Lines(d.Manifest) {
 		out.WriteString(later + line)
@@ -123,7 +123,7 @@ func writeObjects(out io.Writer, folder string, all []adopt.Document) error {
 		path := filepath.Join(dir, strings.NewReplacer("/", ".", " ", "-").Replace(strings.ToLower(d.Object))+".yaml")
 		if _, err := os.Lstat(path); err == nil {
 			problems = append(problems,
-				fmt.Errorf("%s is there already and stays as it is: remove it, or name another folder", path))
+				fmt.Errorf("%s already exists and was not changed: remove it, or choose another folder", path))
 			continue
 		}
 		problems = append(problems, os.MkdirAll(dir, 0o755), cmdline.WriteFile(path, out, []byte(text(d, ""))))

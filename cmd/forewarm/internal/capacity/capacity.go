@@ -26,12 +26,12 @@ const about = `Capacity estimates how much demand one replica of a service susta
 target: the value that Forewarm serves already contains the headroom, so the target is the full capacity of a replica.
 
 It reads three histories: the demand, the ready replicas, and a signal that is above 0 while the service is at its
-limit, ideally the length of its queue. A replica sustains the load at which the queue starts to grow. The output gives
-the estimate with an interval and shows the evidence. If the service reached its limit too rarely for an estimate, the
-output says so: load one replica until its queue grows, then run the command again.
+limit, ideally the length of its queue. The load at which the queue starts to grow is what a replica sustains. The
+output gives the estimate with an interval and shows the evidence. If the service reached its limit too rarely for an
+estimate, the output says so. In that case, load one replica until its queue grows, then run the command again.
 
-You can write the three queries yourself, or let Forewarm write them: set --preset and --target, or set --forecast. A
-query of your own must return a single series: the total demand.
+You can write the three queries yourself, or let Forewarm write them: set --preset and --target, or set --forecast. Your
+own --query must return a single series: the total demand.
 
 This command changes nothing.`
 
@@ -81,9 +81,9 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.SortFlags = false
 	o.signals.AddFlags(flags, "")
 	flags.StringVar(&o.signals.saturated, "saturated", "",
-		"PromQL that is above 0 while the service is at its limit (default: the queue length of the preset's server)")
+		"PromQL query that is above 0 while the service is at its limit (default: the queue length of the preset's server)")
 	flags.StringVar(&o.signals.replicas, "replicas", "",
-		"PromQL of the number of ready replicas (default: those of the target, from kube-state-metrics)")
+		"PromQL query for the number of ready replicas (default: the ready replicas of the target, from kube-state-metrics)")
 	flags.StringVar(
 		&o.saturatedColumn,
 		"saturated-column",
@@ -143,11 +143,11 @@ func (o *options) validateForecast() error {
 	var problems []error
 	if namespace, name, ok := strings.Cut(o.forecast, "/"); !ok || namespace == "" || name == "" ||
 		strings.Contains(name, "/") {
-		problems = append(problems, fmt.Errorf("--forecast %.200q is no Forecast, write NAMESPACE/NAME", o.forecast))
+		problems = append(problems, fmt.Errorf("--forecast %.200q is not a Forecast, write NAMESPACE/NAME", o.forecast))
 	}
 	if o.signals.Preset != "" || o.history.Query != "" || o.signals.Target != "" || o.signals.Namespace != "" {
-		problems = append(problems, errors.New("--forecast defines what --preset, --query, --target and --namespace "+
-			"would, leave them out"))
+		problems = append(problems, errors.New("--forecast already defines the demand and the workload: leave out "+
+			"--preset, --query, --target and --namespace"))
 	}
 	if o.history.Trace != "" {
 		problems = append(problems, errors.New("--forecast does not apply to --trace, leave it out"))
@@ -198,8 +198,8 @@ func (o *options) columns() (queries, error) {
 		return slices.Contains([]string{"saturated", "replicas"}, name)
 	}), o.signals.Validate(&o.history))
 	if o.history.Column == "" || o.saturatedColumn == "" || o.replicasColumn == "" {
-		err = errors.Join(err, errors.New("set --column, --saturated-column and --replicas-column, the trace's "+
-			"columns of the demand, of what is above 0 at the limit, and of the ready replicas"))
+		err = errors.Join(err, errors.New("set the trace's columns: --column (the demand), --saturated-column "+
+			"(above 0 while the service is at its limit) and --replicas-column (the ready replicas)"))
 	}
 	a := queries{demand: o.history.Column, saturated: o.saturatedColumn, replicas: o.replicasColumn}
 	return a, err

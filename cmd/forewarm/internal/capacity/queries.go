@@ -36,7 +36,7 @@ func promQL(s signals, demand string) (queries, error) {
 	case s.Target == "" && s.Preset != "":
 		err = errors.New("--preset needs the workload: set --target, for example deployment/llama, and --namespace")
 	case s.Target != "" && s.Namespace == "":
-		err = errors.New("set --namespace, the target's")
+		err = errors.New("set --namespace to the namespace of the target")
 	case s.Target != "":
 		target, err = cmdline.ParseTarget(s.Target)
 	}
@@ -47,15 +47,15 @@ func promQL(s signals, demand string) (queries, error) {
 	case s.Preset != "":
 		problems = append(problems, fromPreset(&a, s, target))
 	case a.saturated == "":
-		wrong("set --saturated, PromQL above 0 while the service is at its limit: ideally the length of its queue")
+		wrong("set --saturated to a query that is above 0 while the service is at its limit, ideally its queue length")
 	}
 	switch {
 	case a.replicas != "":
 	case s.Target == "":
-		wrong("set --target and --namespace, whose replicas count, or --replicas, PromQL of them")
+		wrong("set --target and --namespace, or set --replicas to a query for the number of ready replicas")
 	default:
 		if a.replicas, err = signal.ReadyReplicas(s.Namespace, target, s.Trust); err != nil {
-			wrong("%w: set --replicas, PromQL of them", err)
+			wrong("%w: set --replicas to a query for the number of ready replicas", err)
 		}
 	}
 	return a, errors.Join(problems...)

@@ -50,12 +50,12 @@ func read(
 	saturated, err := one(bytes.NewReader(kept.Bytes()), asked.saturated, "")
 	if err != nil {
 		return r, fmt.Errorf("saturation: %w%s", err, hint(err,
-			"where the query compares, as in … > 5, and never held, compare with >= bool, which says 0 then"))
+			"if the query has a comparison that was never true, such as … > 5, write … > bool 5, which returns 0 then"))
 	}
 	ready, err := one(bytes.NewReader(kept.Bytes()), asked.replicas, "")
 	if err != nil {
 		return r, fmt.Errorf("ready replicas: %w%s", err, hint(err,
-			"is kube-state-metrics scraped? Else name a query of them with --replicas"))
+			"check that kube-state-metrics is scraped, or set --replicas to your own query"))
 	}
 	r.observed = capacity.History{
 		Step: r.demand.Step, Demand: r.demand.Values, Ready: ready.Values, Saturated: saturated.Values,

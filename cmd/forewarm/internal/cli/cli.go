@@ -75,7 +75,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)
 		if errors.Is(err, fs.ErrPermission) {
-			fmt.Fprintf(stderr, "It runs as user %d: grant that user access, or name another file.\n", os.Getuid())
+			fmt.Fprintf(stderr, "It runs as user %d: grant that user access, or use another file.\n", os.Getuid())
 		}
 		if cmdline.IsUsage(err) {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
@@ -178,7 +178,7 @@ func newBacktest() *cobra.Command {
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("backtest is gone: forewarm simulate --forecasts shows the accuracy of forecasts")
+			return errors.New("backtest was removed: forewarm simulate --forecasts shows the accuracy of forecasts")
 		},
 	}
 }

@@ -22,16 +22,16 @@ func AddTrustFlags(flags *pflag.FlagSet, trust *signal.Trust) {
 		&trust.Exporters,
 		"exporter-namespaces",
 		trust.Exporters,
-		"namespaces of the exporters that report on pods of other namespaces: dcgm-exporter, kube-state-metrics, the node agent",
+		"namespaces of exporters that report on pods in other namespaces, such as dcgm-exporter or kube-state-metrics",
 	)
 	flags.StringVar((*string)(&trust.Cluster), "cluster", string(trust.Cluster),
-		"if the store has several clusters: label and `value` of this cluster's series, such as cluster=eu-1")
+		"if the store contains series of several clusters: label and `value` of this cluster's series, such as cluster=eu-1")
 	flags.DurationVar(
 		&trust.ScrapeInterval,
 		"scrape-interval",
 		trust.ScrapeInterval,
-		"longest scrape interval of a model server; presets that compute rates look back over four intervals, and at "+
-			"least 2m (0 means up to 30s)",
+		"longest scrape interval of your model servers; presets that compute rates look back over four of these "+
+			"intervals, but at least 2m (0 means up to 30s)",
 	)
 }
 
@@ -130,6 +130,6 @@ func ParseTarget(text string) (signal.Target, error) {
 	slices.Sort(known)
 	return signal.Target{}, fmt.Errorf(
 		"--target %.200q: the kind %.100q is unknown: write one of %s, or any other kind "+
-			"as in its object, with a capital", text, kind, strings.Join(known, ", "),
+			"as its objects spell it, with a capital letter", text, kind, strings.Join(known, ", "),
 	)
 }

@@ -51,7 +51,7 @@ func (c *Connection) Connect(ctx context.Context, command string) (*client.Clien
 
 // AddFlags adds the flags, with the names of kubectl's.
 func (c *Connection) AddFlags(flags *pflag.FlagSet) {
-	const server = "address of a standalone forewarm, for example http://127.0.0.1:8080"
+	const server = "address of a standalone Forewarm, for example http://127.0.0.1:8080"
 	flags.StringVarP(&c.Server, "server", "s", "", server)
 	c.Cluster.AddFlags(flags)
 }

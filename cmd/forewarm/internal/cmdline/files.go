@@ -56,7 +56,7 @@ func bounded(in io.Reader, name string, most int64) ([]byte, error) {
 }
 
 func tooLarge(name string, most int64) error {
-	return fmt.Errorf("%s is %w %d MiB, the limit: name another file", name, ErrTooLarge, most>>20)
+	return fmt.Errorf("%s is %w the limit of %d MiB: use a smaller file", name, ErrTooLarge, most>>20)
 }
 
 // UntilDone returns what read returns. It leaves the work behind when the context ends, with the exit code of an interruption: a call
@@ -82,7 +82,7 @@ func UntilDone[T any](ctx context.Context, name string, read func() (T, error)) 
 }
 
 // ErrNoFile is of what is there and is no file: a folder, a device or a pipe.
-var ErrNoFile = errors.New("is no regular file")
+var ErrNoFile = errors.New("is not a regular file")
 
 // CheckFile is for files that a library reads whole, perhaps again and again. What cannot be looked at is for the library to tell.
 func CheckFile(path string, most int64) error {

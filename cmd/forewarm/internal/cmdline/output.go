@@ -99,7 +99,7 @@ func (s *Selection) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&s.Namespace, "namespace", "n", "", "namespace to show")
 	flags.BoolVarP(&s.All, "all-namespaces", "A", false, "show all namespaces")
 	flags.StringVarP(&s.Labels, "selector", "l", "", "label `selector`, for example inspect.forewarm.dev/state=Stale")
-	flags.BoolVarP(&s.Watch, "watch", "w", false, "then print each change, until interrupted")
+	flags.BoolVarP(&s.Watch, "watch", "w", false, "keep running after the first output, and print each change")
 }
 
 // Validate returns every problem at once. One object is named where a name is given.
@@ -113,7 +113,7 @@ func (s *Selection) Validate(named bool) error {
 	}
 	if _, err := labels.Parse(s.Labels); err != nil {
 		problems = append(problems,
-			fmt.Errorf("--selector %.200q is no label selector, write for example NAME=VALUE: %w", s.Labels, err))
+			fmt.Errorf("--selector %.200q is not a label selector, write for example NAME=VALUE: %w", s.Labels, err))
 	}
 	return errors.Join(problems...)
 }

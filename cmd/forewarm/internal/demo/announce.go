@@ -55,7 +55,7 @@ func (a *announcer) announce(ctx context.Context, url string, snapshots *snapsho
 	fmt.Fprintf(a.out, invitation, url, namespace, key.Name, a.options.Program, page)
 	if a.options.Open {
 		if err := openPage(ctx, browser(runtime.GOOS, page)); err != nil {
-			fmt.Fprintf(a.out, "The browser does not open (%v): open the page yourself.\n\n", err)
+			fmt.Fprintf(a.out, "The browser could not be opened (%v): open the page yourself.\n\n", err)
 		}
 	}
 	a.follow(ctx, key, snapshots, now)
@@ -65,8 +65,8 @@ func (a *announcer) announce(ctx context.Context, url string, snapshots *snapsho
 // printClock prints the demo's time, and what to wait for.
 func (a *announcer) printClock(now *clock) {
 	at := now.Now()
-	a.print("Clock", "%s UTC, %v times as fast as life: --speed 1 is life", at.UTC().Format("Mon 2 Jan 2006 15:04"),
-		now.speed)
+	a.print("Clock", "%s UTC, %v times as fast as real time (--speed 1 is real time)",
+		at.UTC().Format("Mon 2 Jan 2006 15:04"), now.speed)
 	in := time.Duration(float64(a.load.rise.Sub(at)) / now.speed)
 	if in > 0 {
 		a.print("Rise", "the demand begins to rise at %s, in %s; a replica sustains %s and takes %s to start",
@@ -124,7 +124,7 @@ func (a *announcer) printRace(o *api.Outlook) {
 
 const invitation = `Try from another terminal:
 
-  # The metric as an HPA reads it, and with a selector: another quantile at another horizon
+  # The metric as an HPA reads it, then with a selector that chooses another quantile and another horizon
   curl -s %[1]s/apis/external.metrics.k8s.io/v1beta1/namespaces/%[2]s/%[3]s
   curl -sG %[1]s/apis/external.metrics.k8s.io/v1beta1/namespaces/%[2]s/%[3]s --data-urlencode labelSelector=quantile=0.99,horizon=10m
 
@@ -224,11 +224,11 @@ func (r *rise) needs(asked int) string {
 	ahead := r.most.at.Sub(since)
 	switch {
 	case since.IsZero():
-		return text + "; Forewarm asked for them from the first"
+		return text + "; Forewarm asked for them from the start"
 	case ahead <= 0:
 		return text + ", which Forewarm asks for only now: it did not foresee this rise"
 	}
-	return fmt.Sprintf("%s; Forewarm asked for them %s before", text, humanize.Span(ahead))
+	return fmt.Sprintf("%s; Forewarm asked for them %s earlier", text, humanize.Span(ahead))
 }
 
 // over reports whether the demand has risen by at least half, and has not risen further for a while.

@@ -14,18 +14,18 @@ import (
 const about = `Demo runs Forewarm on this machine, without a cluster and without any setup. It replays two weeks of demand and starts
 shortly before a rise. The terminal shows how many replicas Forewarm asks for and how many the demand needs.
 
-The demo has its own clock, which runs faster than real time (--speed). At the start, the embedded engine already holds
-the past demand; new samples are added as the clock runs. Samples, queries, forecasts, the simulated autoscaler and all
-timestamps follow this clock. When the demand ends, it repeats from the same time of day.
+The demo has its own clock, which runs faster than real time (--speed). At the start, the embedded engine already
+contains the past demand; new samples are added as the clock runs. Samples, queries, forecasts, the simulated autoscaler
+and all timestamps follow this clock. When the recorded demand ends, the demo starts it again, at the same time of day.
 
 --load chooses the demand. All three are synthetic (hack/tracegen) and resemble recorded demand:
-  office  users arrive at about nine, at a different time and in a different number every day
+  office  users arrive at about nine; the exact time and the number of users differ every day
   calm    demand follows the time of day
   wild    demand has bursts that no one can foresee
 
-Replicas take 8 minutes to start (--lead-time), like a 70B model on a new node. The page and the terminal compare Forewarm
-with an HPA whose target is 70 % of a replica's capacity. After the first rise, the terminal also shows how simple rules
-would have done on the same days, each with its best target in hindsight.
+Replicas take 8 minutes to start (--lead-time), like those of a 70B model on a new node. The page and the terminal
+compare Forewarm with an HPA whose target is 70 % of a replica's capacity. After the first rise, the terminal also shows
+how simple rules would have done on the same days, each with its best target in hindsight.
 
 --trace replays your own series instead, as the Forecast demo/trace, and starts before the largest rise in its second
 half. The file is a CSV, plain or gzipped. Its first row contains the column names, and its first column is the time
@@ -60,8 +60,8 @@ func New() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&options.Load, "load", options.Load, "demand to play: "+strings.Join(loadNames(), ", "))
-	flags.StringVar(&options.Trace, "trace", "", "CSV file to play instead of --load; - reads stdin")
+	flags.StringVar(&options.Load, "load", options.Load, "demand to replay: "+strings.Join(loadNames(), ", "))
+	flags.StringVar(&options.Trace, "trace", "", "CSV file to replay instead of --load; - reads stdin")
 	flags.StringVar(&options.Column, "column", "", "column of the trace; optional if the trace has only one")
 	flags.Float64Var(&options.Target, "target", 0,
 		"how much demand one replica sustains, in the trace's unit (default: a tenth of the highest demand)")

@@ -68,7 +68,7 @@ func (o *Config) Validate() error {
 		wrong("--load %.64q is not a load: choose %s", o.Load, strings.Join(names, ", "))
 	}
 	if !(o.Speed >= minSpeed && o.Speed <= maxSpeed) {
-		wrong("--speed %v: write a multiple of life's, from %d to %d", o.Speed, minSpeed, maxSpeed)
+		wrong("--speed %v: write a multiple of real time, from %d to %d", o.Speed, minSpeed, maxSpeed)
 	}
 	if o.LeadTime != 0 && (o.LeadTime < minLeadTime || o.LeadTime > maxLeadTime) {
 		wrong("--lead-time %s: write how long a replica takes to start, from %s to %s", o.LeadTime, minLeadTime,

@@ -41,8 +41,8 @@ func stepsOf(d time.Duration, s forecast.Series) int { return max(1, int(d/s.Ste
 func checkPlayable(trace forecast.Series) error {
 	const least = 60
 	if n := trace.Observed(); n < least {
-		return fmt.Errorf("%d rows have a value, and a forecast needs %d: record for longer, or in shorter steps", n,
-			least)
+		return fmt.Errorf("only %d rows have a value, but a forecast needs %d: record for longer, or in shorter steps",
+			n, least)
 	}
 	if err := trace.Check(least); err != nil {
 		return fmt.Errorf("the trace cannot be forecast: %w", err)

@@ -66,7 +66,7 @@ func TestTracesThatCannotBePlayed(t *testing.T) {
 		name, want string
 		trace      forecast.Series
 	}{
-		{"too short", "59 rows have a value, and a forecast needs 60", ramp(59, time.Minute)},
+		{"too short", "only 59 rows have a value, but a forecast needs 60", ramp(59, time.Minute)},
 		{"gaps", "50 rows have a value", gaps},
 		{"negative", "-1 at step 33", negative},
 		{"infinite", "value 34 is +Inf", infinite},

@@ -16,7 +16,7 @@ func TestARiseIsTold(t *testing.T) {
 		{0, 4, 3, false, nil},
 		{1, 3, 2, false, nil},
 		{2, 6, 4, false, []string{
-			"Forewarm asks for 6 replicas; the demand needs 4", "the demand needs 4 replicas; Forewarm asked for them from the first",
+			"Forewarm asks for 6 replicas; the demand needs 4", "the demand needs 4 replicas; Forewarm asked for them from the start",
 		}},
 		{9, 5, 6, false, []string{"the demand needs 6 replicas; Forewarm asked for them 7m before"}},
 		{10, 7, 6, false, []string{"Forewarm asks for 7 replicas; the demand needs 6"}},

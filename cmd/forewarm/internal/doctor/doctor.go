@@ -16,12 +16,13 @@ import (
 
 const about = `Doctor checks a Forewarm installation in a cluster, and says what is wrong and how to fix it. It checks the replicas and
 their leader, the CRDs, the API groups and their certificates, the permissions of Forewarm's service account, whether a
-second Forewarm is installed, the clocks, the state of each Forecast and WarmPool, and each HPA that reads a Forecast (as
-"forewarm explain" does).
+second Forewarm is installed, the clocks, the state of each Forecast and WarmPool, and each HPA that reads a Forecast
+(as "forewarm explain" does).
 
-With --prometheus it also queries that Prometheus. It checks how long the history of each Forecast is, whether it has
-gaps, missing or duplicate labels, whether kube-state-metrics is scraped, and whether a demand stays at 0. Use a URL that
-you can reach. For the Prometheus that Forewarm uses, that often takes "kubectl port-forward".
+With --prometheus it also queries that Prometheus. It checks how long the history of each Forecast is, whether the
+history has gaps, whether labels are missing or duplicated, whether kube-state-metrics is scraped, and whether a demand
+stays at 0. Use a URL that you can reach from this machine. To reach the Prometheus that Forewarm uses, you often need
+"kubectl port-forward".
 
 Doctor changes nothing. It reads with your own permissions, and lists everything that you are not allowed to read. It
 reads the Secret of Forewarm's certificate authority to compare certificates; it neither uses nor shows the private key.
@@ -40,7 +41,7 @@ Exit codes:
 const examples = `  forewarm doctor
   forewarm doctor --wait=10m                     # after an installation, in a pipeline
   forewarm doctor --prometheus http://127.0.0.1:9090
-  forewarm doctor --server http://127.0.0.1:8080 # of forewarm serve --standalone, or of the demo
+  forewarm doctor --server http://127.0.0.1:8080 # for "forewarm serve --standalone", or the demo
   forewarm doctor --json | jq '.findings[] | select(.level == "error")'`
 
 // options has the values of the flags.
@@ -81,7 +82,7 @@ func New() *cobra.Command {
 	flags.StringVar(&history.URL, "prometheus", "",
 		"URL at which you reach the Prometheus that Forewarm uses, to check the history")
 	flags.DurationVar(&history.Timeout, "query-timeout", 30*time.Second,
-		"how long one query of the Prometheus may take")
+		"how long one Prometheus query may take")
 	cmdline.AddPrometheusFlags(flags, history)
 	return cmd
 }

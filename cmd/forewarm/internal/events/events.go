@@ -19,15 +19,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-const about = `Import writes DemandEvents, as YAML, for the entries of a calendar (an .ics file, RFC 5545) or of a cron table. Neither of
-them says how the demand will change. Set one of --times, --at-least, --like and --ignore to say it for all entries. To say
-it for some entries only, put a name before the value: --times launch=3 applies to entries whose name contains "launch"
-(a regular expression, upper or lower case). These flags can be repeated.
+const about = `Import writes DemandEvents, as YAML, for the entries of a calendar (an .ics file, RFC 5545) or of a cron table. Neither
+file says how the demand will change. Set one of --times, --at-least, --like and --ignore to say this for all entries.
+To set one for some entries only, put a name before the value: --times launch=3 applies to entries whose name contains
+"launch" (a case-insensitive regular expression). These flags can be repeated.
 
 Entries of a calendar that have the same name and duration become one event. Entries that ended before --since are left
-out. Each line of a cron table becomes an event that lasts --duration and has the name of the command.
+out. Each line of a cron table becomes an event that lasts --duration and is named after the command.
 
-This command changes nothing. A cluster reads DemandEvents if the chart's demandEvents.enabled is true (docs/events.md).
+This command changes nothing. In a cluster, Forewarm reads DemandEvents only if the chart value
+demandEvents.enabled is true (docs/events.md).
 
 Exit codes:
   0  everything was imported
@@ -85,7 +86,7 @@ func New() *cobra.Command {
 	flags.StringVar(&o.Zone, "time-zone", "",
 		"time zone of times that have none, for example Europe/Berlin (default: the calendar's own, or UTC)")
 	flags.StringVar(&o.match, "match", "", "import only entries whose name matches this regular `expression`")
-	flags.Var((*model.Duration)(&o.Duration), "duration", "how long an event of a cron table lasts")
+	flags.Var((*model.Duration)(&o.Duration), "duration", "how long each event from a cron table lasts")
 	flags.StringVar(
 		&o.since,
 		"since",
@@ -117,17 +118,18 @@ func knownFlags() []knownFlag {
 			flag:     "times",
 			kind:     "[NAME=]number",
 			isNumber: true,
-			help:     "the demand is this many times the usual demand",
+			help:     "the demand will be this many times the usual demand",
 			set:      func(k *v1alpha1.EventSpec, value string) { k.Times = value },
 		},
 		{
-			flag: "at-least", kind: "[NAME=]quantity", isNumber: true, help: "the demand reaches at least this value",
-			set: func(k *v1alpha1.EventSpec, value string) { k.AtLeast = value },
+			flag: "at-least", kind: "[NAME=]quantity", isNumber: true,
+			help: "the demand will reach at least this value",
+			set:  func(k *v1alpha1.EventSpec, value string) { k.AtLeast = value },
 		},
 		{
 			flag: "like",
 			kind: "[NAME=]day",
-			help: "the demand is like that of the last event of this name (Last), or like that of a day of the week, for example Sunday",
+			help: "the demand will be like that of the last event of this name (Last), or of a day of the week such as Sunday",
 			set:  func(k *v1alpha1.EventSpec, value string) { k.Like = v1alpha1.EventLike(value) },
 		},
 		{
@@ -181,7 +183,7 @@ func run(cmd *cobra.Command, o *options, file string) error {
 	}
 	note := func(text string) { fmt.Fprint(cmd.ErrOrStderr(), cmdline.Note(text)) }
 	if found.Over > 0 {
-		note(fmt.Sprintf("%d were over before %s", found.Over, o.Since.Format(time.DateOnly)))
+		note(fmt.Sprintf("%d ended before %s", found.Over, o.Since.Format(time.DateOnly)))
 	}
 	for _, reason := range found.LeftOut {
 		note(reason.Error())
@@ -211,10 +213,10 @@ func (o *options) validate() (err error) {
 	switch {
 	case len(o.Known) == 0:
 		problems = append(problems,
-			errors.New("say what is known of the demand: one of --times, --at-least, --like and --ignore"))
+			errors.New("say how the demand will change: set one of --times, --at-least, --like and --ignore"))
 	case others > 1:
 		problems = append(problems, errors.New("two of --times, --at-least, --like and --ignore are for all entries: "+
-			"keep one, or name its entries, for example --times launch=3"))
+			"keep one, or limit it to some entries, for example --times launch=3"))
 	}
 	if o.Match, err = regexp.Compile(o.match); err != nil {
 		problems = append(problems, fmt.Errorf("--match: %w", err))
@@ -222,7 +224,7 @@ func (o *options) validate() (err error) {
 	o.Since = time.Now().UTC().AddDate(0, 0, -keptDays).Truncate(24 * time.Hour) //nolint:mnd // A day.
 	if o.since != "" {
 		if o.Since, err = time.Parse(time.DateOnly, o.since); err != nil {
-			problems = append(problems, fmt.Errorf("--since %q: write a date, 2026-12-24", o.since))
+			problems = append(problems, fmt.Errorf("--since %q: write a date, for example 2026-12-24", o.since))
 		}
 	}
 	return errors.Join(problems...)

@@ -23,21 +23,21 @@ import (
 )
 
 const about = `Explain shows what a HorizontalPodAutoscaler will compute at its next sync, and why. It shows all numbers: the value of
-each metric and the replicas it asks for, the rounding and the tolerance, which metric wins, how earlier recommendations,
-policies, minReplicas and maxReplicas change the result, and what the Forecast behind a metric reports. The HPA's own
-status is shown next to the result. Warnings about harmful settings follow, with advice.
+each metric and the replicas it asks for, the rounding and the tolerance, which metric wins, how earlier
+recommendations, policies, minReplicas and maxReplicas change the result, and what the Forecast behind a metric reports.
+The HPA's own status is shown next to the result. Warnings about harmful settings follow, with advice.
 
-In a cluster it reads the HPA, the scale of its target, the metrics and the Forecasts with your own permissions. If you are
-not allowed to read something, the output lists it, and the HPA's own status is used instead. For a KEDA ScaledObject it
-explains the HPA that KEDA creates.
+In a cluster it reads the HPA, the scale of its target, the metrics and the Forecasts with your own permissions. If you
+are not allowed to read something, the output lists it, and the HPA's own status is used instead. For a KEDA
+ScaledObject it explains the HPA that KEDA creates.
 
-With --file (- for standard input) it needs no cluster. Give the value of each metric and the number of replicas, or pipe
-in the output of "kubectl get hpa NAME -o yaml", whose status contains both. With --server in addition, it reads the values
-from a standalone Forewarm.
+With --file (- for standard input) it needs no cluster. Give the value of each metric and the number of replicas, or
+pipe in the output of "kubectl get hpa NAME -o yaml", whose status contains both. If you add --server, it reads the
+values from a standalone Forewarm.
 
-With --at it describes an earlier time: what Forewarm served and how the workload was scaled at that time, according to
-Forewarm's own metrics in --prometheus, and what the current spec would have served, replayed on the history up to that
-time. It reads the current HPA and Forecasts from the cluster.
+With --at it describes an earlier time. It shows what Forewarm served and how the workload was scaled at that time,
+according to Forewarm's own metrics in --prometheus. It also replays the history up to that time, and shows what the
+current spec would have served. It reads the current HPA and Forecasts from the cluster.
 
 Exit codes:
   0  explained, with or without warnings
@@ -99,7 +99,7 @@ func New() *cobra.Command {
 		&o.leadTime,
 		"lead-time",
 		"",
-		"time that a new replica takes to become ready, if no Forecast has it: 5m",
+		"time that a new replica takes to become ready, for example 5m; used if no Forecast has a lead time",
 	)
 	o.past.AddFlags(flags, "at", "describe this time")
 	for _, n := range []string{"replicas", "ready"} {
@@ -135,12 +135,12 @@ func (o *options) validate(args []string) (cfg explain.Config, err error) {
 	case o.file == "" && len(args) == 0:
 		wrong("name the HPA (NAMESPACE/NAME), or a file with one (--file hpa.yaml --value 180 --replicas 12)")
 	case o.file == "" && (len(o.values) > 0 || o.replicas != explain.Unset || o.ready != explain.Unset):
-		wrong("--value, --replicas and --ready are for --file: in a cluster they are read")
+		wrong("--value, --replicas and --ready need --file: in a cluster, explain reads these values itself")
 	}
 	problems = append(problems, o.Validate(), o.past.Validate())
 	number := func(flag string, n int32) {
 		if n != explain.Unset && (n < 0 || n > 1_000_000_000) {
-			wrong("--%s %d is no number of replicas, write for example 12", flag, n)
+			wrong("--%s %d is not a number of replicas, write for example 12", flag, n)
 		}
 	}
 	number("replicas", o.replicas)
@@ -154,7 +154,7 @@ func (o *options) parseName(text string) (explain.Config, error) {
 	parts := strings.Split(text, "/")
 	wrong := func(p string) bool { return p == "" || len(p) > 253 }
 	if len(parts) > 3 || slices.ContainsFunc(parts, wrong) {
-		return explain.Config{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
+		return explain.Config{}, fmt.Errorf("%.200q is not an HPA, write NAMESPACE/NAME", text)
 	}
 	of := explain.Config{Name: parts[len(parts)-1]}
 	switch len(parts) {
@@ -164,11 +164,12 @@ func (o *options) parseName(text string) (explain.Config, error) {
 		}
 	case 3:
 		if of.Namespace, of.Kind = parts[0], kindOf(parts[1]); of.Kind == "" {
-			return explain.Config{}, fmt.Errorf("%.64q is not explained: write hpa/NAME or scaledobject/NAME", parts[1])
+			return explain.Config{}, fmt.Errorf("the kind %.64q is not supported: write hpa/NAME or scaledobject/NAME",
+				parts[1])
 		}
 	}
 	if o.namespace != "" && of.Namespace != "" && o.namespace != of.Namespace {
-		return explain.Config{}, fmt.Errorf("%.200q is not in the namespace of --namespace, leave one out", text)
+		return explain.Config{}, fmt.Errorf("%.200q contradicts --namespace: leave one out", text)
 	}
 	of.Namespace = cmp.Or(of.Namespace, o.namespace)
 	return of, nil
@@ -181,7 +182,7 @@ func (o *options) lead() (time.Duration, error) {
 	}
 	lead, err := time.ParseDuration(o.leadTime)
 	if err != nil || lead <= 0 || lead > 24*time.Hour {
-		return 0, fmt.Errorf("--lead-time %.64q is no time of up to a day, write for example 5m", o.leadTime)
+		return 0, fmt.Errorf("--lead-time %.64q is not a duration of up to a day, write for example 5m", o.leadTime)
 	}
 	return lead, nil
 }
@@ -242,7 +243,7 @@ func runCluster(cmd *cobra.Command, o *options, cfg explain.Config) error {
 		}
 	}
 	if len(keys) == 0 {
-		return fmt.Errorf("%s reads no Forecast, so nothing of it is recorded or replayed", explanation.HPA)
+		return fmt.Errorf("%s reads no Forecast, so Forewarm has no past to show for it", explanation.HPA)
 	}
 	all, err := past.Read(ctx, o.past.Config, cluster, keys, o.past.From)
 	if err != nil {

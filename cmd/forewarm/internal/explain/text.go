@@ -29,7 +29,7 @@ func write(out io.Writer, form *cmdline.Output, e *explain.Explanation) error {
 		fmt.Fprintln(out, sentence)
 	}
 	if e.Live != nil {
-		writeList(out, "Why the status can differ:", e.Live.Why)
+		writeList(out, "Possible reasons why the status differs:", e.Live.Why)
 	}
 	writeList(out, "What could not be read:", e.Unknown)
 	for _, w := range e.Warnings {

@@ -67,26 +67,26 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.TimeUnit, "time-unit", o.TimeUnit,
 		"unit of numeric times: "+strings.Join(trace.TimeUnits(), ", ")+" (default: derived from their size)")
 	flags.StringVar(&o.Decimal, "decimal", o.Decimal,
-		"decimal separator in values, . or , (default: recognized from the values); the other one separates thousands")
+		"decimal separator in values, . or , (default: recognized from the values); the other of the two separates thousands")
 	flags.Var(&o.Count, "count", "for a trace with one row per event: count the rows in each step, for example 1m")
 	flags.Var(&o.Sum, "sum", "for a trace with one row per event: add up the column in each step, for example 1m")
 	flags.Var(&o.Resample, "resample",
 		"convert an irregular trace to this step, for example 1m; each value is the mean of the "+
 			"samples nearest to it (default: the trace's own step)")
 	flags.StringVar(&o.Prometheus.URL, "prometheus", o.Prometheus.URL,
-		"Prometheus, Thanos, Mimir or VictoriaMetrics to read the demand from")
-	flags.StringVar(&o.Query, "query", o.Query, "PromQL that returns a single series: the demand")
+		"URL of the Prometheus, Thanos, Mimir or VictoriaMetrics to read the demand from")
+	flags.StringVar(&o.Query, "query", o.Query, "PromQL query that returns a single series: the demand")
 	flags.Var(&o.Range, "range", "how far back to read, for example 14d or 2w")
 	flags.Var(&o.Step, "step", "time between two values of the query")
 	flags.StringVar(&o.End, "end", o.End, "end of the range, for example 2026-01-31T00:00:00Z (default: now)")
 	flags.DurationVar(&o.Prometheus.Timeout, "query-timeout", o.Prometheus.Timeout,
-		"how long the Prometheus may take for one part of the range")
+		"how long the query for one part of the range may take")
 	cmdline.AddPrometheusFlags(flags, &o.Prometheus)
 	flags.BoolVar(
 		&o.TrustInput,
 		"trust-input",
 		o.TrustInput,
-		"continue even if the values do not look like a demand, for example if they look like a counter",
+		"continue even if the values do not look like demand, for example if they look like a counter",
 	)
 }
 
@@ -96,7 +96,7 @@ func (o *Options) Validate() error {
 	case o.Trace == "" && o.Prometheus.URL == "":
 		return errors.New("no history is given: set --trace FILE.csv, or --prometheus URL with --query PROMQL")
 	case o.Trace != "" && o.Prometheus.URL != "":
-		return errors.New("--trace and --prometheus are two histories, keep one")
+		return errors.New("--trace and --prometheus both define the history, keep one")
 	case o.Trace != "":
 		_, err := o.traceOptions()
 		return errors.Join(err, o.RefuseFlags("--trace", func(name string) bool {
@@ -145,7 +145,7 @@ func (o *Options) traceOptions() (trace.Options, error) {
 	problems := []error{err}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.TimeUnit != "" && !slices.Contains(trace.TimeUnits(), o.TimeUnit) {
-		wrong("--time-unit %.64q is none of %s", o.TimeUnit, strings.Join(trace.TimeUnits(), ", "))
+		wrong("--time-unit %.64q is not one of %s", o.TimeUnit, strings.Join(trace.TimeUnits(), ", "))
 	}
 	if o.Decimal != "" && o.Decimal != "." && o.Decimal != "," {
 		wrong("--decimal %.64q is neither . nor ,", o.Decimal)
@@ -175,7 +175,8 @@ func (o *Options) zone() (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(o.TimeZone)
 	if err != nil {
-		return nil, fmt.Errorf("--time-zone %.64q is no time zone, write for example Europe/Berlin or UTC", o.TimeZone)
+		return nil, fmt.Errorf("--time-zone %.64q is not a time zone, write for example Europe/Berlin or UTC",
+			o.TimeZone)
 	}
 	return zone, nil
 }
@@ -187,7 +188,7 @@ func (o *Options) end(now time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, o.End)
 	if err != nil {
-		return at, fmt.Errorf("--end %.64q is no time, write for example 2026-01-31T00:00:00Z", o.End)
+		return at, fmt.Errorf("--end %.64q is not a time, write for example 2026-01-31T00:00:00Z", o.End)
 	}
 	return at, nil
 }

@@ -26,7 +26,7 @@ func (w *Workload) AddFlags(flags *pflag.FlagSet, otherwise string) {
 		otherwise = " " + otherwise
 	}
 	flags.StringVar(&w.Preset, "preset", w.Preset,
-		"server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)")
+		"model server (vllm) or preset (vllm/arrivals) that defines the demand; see forewarm presets")
 	flags.StringVar(&w.Target, "target", w.Target,
 		"workload that serves the demand, for example deployment/llama"+otherwise)
 	flags.StringVarP(&w.Namespace, "namespace", "n", w.Namespace, "namespace of the workload"+otherwise)

@@ -26,19 +26,20 @@ import (
 const about = `Inspect shows what Forewarm observes, forecasts and serves: a table of all Forecasts, or one of them in full with a
 chart of the recent demand, the served value and the forecast ahead.
 
-It reads from --server (a standalone Forewarm or a kubectl proxy; it sends no credentials), or from the cluster of your
-kubeconfig, as kubectl does. Without --namespace it shows all namespaces of --server. In a cluster it shows the namespace
-of your kubeconfig.
+It reads from --server (a standalone Forewarm or a kubectl proxy; inspect sends no credentials), or from the cluster of
+your kubeconfig, as kubectl does. Without --namespace it shows all namespaces of --server. In a cluster it shows the
+namespace of your kubeconfig.
 
-The flags are the same as kubectl's. -w prints a line, or the object, for each change. The column DATA AGE is the age of
-the newest sample; AGE is the age of the Forecast.
+Most flags are the same as kubectl's. For each change, -w prints a line, or the whole object. The DATA AGE column shows
+the age of the newest sample; AGE is the age of the Forecast.
 
 With --since it shows the past of one Forecast: what Forewarm served and how the workload was scaled, according to
-Forewarm's own metrics in --prometheus, next to what the current spec would have served, replayed on the history.
+Forewarm's own metrics in --prometheus. Next to this, it shows what the current spec would have served, replayed on the
+history.
 
 Exit codes:
   0  all Forecasts shown are serving, or -w was interrupted
-  1  wrong usage, or the server cannot be reached or refuses
+  1  wrong usage, or the server cannot be reached or refuses the request
   2  the Forecast does not exist, or there are no Forecasts
   3  at least one Forecast is not serving: it is Stale, Pending or Invalid`
 

@@ -26,13 +26,13 @@ type PastOptions struct {
 // AddFlags adds the flag of the time, and those of the history.
 func (o *PastOptions) AddFlags(flags *pflag.FlagSet, name, usage string) {
 	o.flag, o.Prometheus.Timeout, o.Trust = "--"+name, 30*time.Second, signal.DefaultTrust()
-	usage += ", a `time` such as 2026-01-31T03:00:00Z, or 3h for three hours ago"
+	usage += ": a `time` such as 2026-01-31T03:00:00Z, or 3h for three hours ago"
 	flags.Func(name, usage, func(text string) (err error) {
 		o.From, err = parseTime(text, time.Now())
 		return err
 	})
 	flags.StringVar(&o.Prometheus.URL, "prometheus", "",
-		"with "+o.flag+": Prometheus with the history and with Forewarm's own metrics")
+		"with "+o.flag+": URL of the Prometheus with the history and Forewarm's own metrics")
 	cmdline.AddPrometheusFlags(flags, &o.Prometheus)
 	cmdline.AddTrustFlags(flags, &o.Trust)
 }
@@ -57,7 +57,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 		at, err = now.Add(-time.Duration(ago)), nil
 	}
 	if err != nil || at.After(now) || at.Unix() < 0 {
-		return at, errors.New("no time in the past, write for example 2026-01-31T03:00:00Z or 3h")
+		return at, errors.New("not a time in the past, write for example 2026-01-31T03:00:00Z or 3h")
 	}
 	return at, nil
 }
@@ -65,8 +65,8 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 const heads = "\tRECORDED\t\t\t\tTODAY'S SPEC\t\t\nTIME\tOBSERVED\tSERVED\tWANTED\tREADY\tOBSERVED\tSERVED\tSTATE"
 
 const legend = `
-RECORDED is what Forewarm's own gauges say was served and done then. TODAY'S SPEC is what the spec, the autoscalers and the
-lead time of now would have served, replayed on the history until then.
+RECORDED is what Forewarm served and did then, according to its own gauges. TODAY'S SPEC is what the current spec,
+autoscalers and lead time would have served, replayed on the history up to that time.
 `
 
 // WritePast writes Forecasts for scripts, or a table for each, with the reason if it is of one moment.
@@ -89,7 +89,7 @@ func WritePast(out io.Writer, output *cmdline.Output, all []*past.Forecast) erro
 			return err
 		}
 		if len(p.Moments) == 1 {
-			fmt.Fprintf(out, "\nWhy, by today's spec: %s.\n", p.Moments[0].TodaysSpec.Reason)
+			fmt.Fprintf(out, "\nWhy today's spec would serve this: %s.\n", p.Moments[0].TodaysSpec.Reason)
 		}
 		for _, note := range p.Notes {
 			fmt.Fprintf(out, "\n%s\n", note)

@@ -51,7 +51,7 @@ func (w *watch) run(ctx context.Context) error {
 			w.failed, pause = "", pauseOf(list.Items)
 		case err.Error() != w.failed:
 			w.failed = err.Error()
-			fmt.Fprintf(w.messages, "forewarm: %v; it tries again\n", err)
+			fmt.Fprintf(w.messages, "forewarm: %v; trying again\n", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -79,8 +79,9 @@ func newCommand(o *options, verb, short, what string) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&o.config.Namespace, "namespace", "n", "",
 		"namespace of the Forecasts")
-	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "all Forecasts of all namespaces")
-	flags.BoolVar(&o.config.DryRun, "dry-run", false, "check with the server whether it would work, and change nothing")
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "all Forecasts in all namespaces")
+	flags.BoolVar(&o.config.DryRun, "dry-run", false,
+		"check with the server whether the change would work, and change nothing")
 	o.output.AddFlags(flags, "print the result")
 	o.AddFlags(flags)
 	return cmd
@@ -93,7 +94,7 @@ func (o *options) validate() error {
 	case o.all && (o.config.Namespace != "" || named):
 		err = errors.New("--all-namespaces contradicts --namespace and names: keep one")
 	case !named && o.config.Namespace == "" && !o.all:
-		err = errors.New("no Forecast is named: write a NAME, --namespace or --all-namespaces")
+		err = errors.New("no Forecast is given: write a NAME, --namespace or --all-namespaces")
 	}
 	return err
 }

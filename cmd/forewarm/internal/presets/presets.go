@@ -18,20 +18,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-const about = `Presets lists the presets of demand signals, for spec.signal.preset of a Forecast.
+const about = `Presets lists the demand-signal presets, which you can use in spec.signal.preset of a Forecast.
 
 Without an argument it prints a table of all presets. With a server (vllm), a signal (inflight) or a preset
 (vllm/inflight) it explains what the value means, when not to use it, and which AverageValue target to set. It also
-lists what a server does not report, with the reason.
+lists the signals that a server does not report, with the reason.
 
 --render prints the PromQL of a preset for a workload. Use it to check the series in Prometheus before a Forecast
 uses them, or as a starting point for your own query (spec.signal.query). The query returns one series: the total over the
-workload's pods, which are found through their owners. If the query returns no series, none of the pods reported.
+workload's pods, which it finds through their owners. If the query returns no series, none of the pods reported.
 
-Lateness presets (vllm/queue-time) do not measure demand. They are for spec.objective.measured: the share of requests
-that waited longer than the objective's wait (30s by default).
+Lateness presets (vllm/queue-time) do not measure demand. They measure the share of requests that waited longer than the
+objective's wait (30s by default). Use them in spec.objective.measured.
 
-"forewarm capacity" estimates how much demand one replica sustains, which is the target.
+To find the target, run "forewarm capacity": it estimates how much demand one replica sustains.
 
 This command contacts no server and reads no kubeconfig.`
 
@@ -56,7 +56,7 @@ func New() *cobra.Command {
 	o := options{trust: signal.DefaultTrust()}
 	cmd := &cobra.Command{
 		Use:     "presets [SERVER | SIGNAL | SERVER/SIGNAL]",
-		Short:   "List and explain the presets of demand signals",
+		Short:   "List and explain the demand-signal presets",
 		Long:    about,
 		Example: examples,
 		Args:    cmdline.Args(cobra.MaximumNArgs(1)),
@@ -71,9 +71,9 @@ func New() *cobra.Command {
 	flags.StringVar(&o.render, "render", "", "print the PromQL of a preset")
 	flags.StringVar(&o.target, "target", "", "workload to render for, for example deployment/llama")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
-	flags.DurationVar(&o.step, "step", signal.DefaultStep, "distance between two samples")
+	flags.DurationVar(&o.step, "step", signal.DefaultStep, "time between two samples")
 	cmdline.AddTrustFlags(flags, &o.trust)
-	o.output.AddFlags(flags, "print name, unit and PromQL (without --target, with placeholders)")
+	o.output.AddFlags(flags, "print name, unit and PromQL (with placeholders if --target is not set)")
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func (o *options) validate(args []string) error {
 		problems = append(problems, fmt.Errorf("--step %s is below 1s, write for example 30s", o.step))
 	}
 	if o.render != "" && len(args) > 0 {
-		problems = append(problems, fmt.Errorf("--render names a preset already: leave out %.200q", args[0]))
+		problems = append(problems, fmt.Errorf("--render already names a preset: leave out %.200q", args[0]))
 	}
 	if o.render != "" {
 		_, err := lookup(o.render)
@@ -97,7 +97,8 @@ func (o *options) validate(args []string) error {
 	case o.render != "" && !o.output.ForScripts():
 		problems = append(problems, errors.New("--render needs a workload: set --target, for example deployment/llama"))
 	case o.namespace != "":
-		problems = append(problems, errors.New("--namespace is that of --target: set --target too, or leave it out"))
+		problems = append(problems,
+			errors.New("--namespace is the namespace of --target: set --target, too, or leave out --namespace"))
 	}
 	if o.target != "" && o.render == "" && !o.output.ForScripts() {
 		problems = append(problems, errors.New("--target is for --render, --json and -o yaml: add one of them"))
@@ -229,7 +230,7 @@ func presetTable(out io.Writer, sources []signal.Source) error {
 	}
 	tables := errors.Join(cmdline.Table(out, "PRESET\tUNIT\tKIND\tFOR", presets),
 		cmdline.Table(out, "\nNOT REPORTED\tREASON", missing))
-	_, err := fmt.Fprintf(out, "\nMetric names read in the projects' code on %s: "+
+	_, err := fmt.Fprintf(out, "\nThe metric names were read in the projects' code on %s: "+
 		"`forewarm presets SERVER` lists the commits.\n", lastRead(readings))
 	return errors.Join(tables, err)
 }

@@ -91,21 +91,23 @@ func metrics(out io.Writer) error {
 		"listed here.\n")
 	return reference.WriteMetrics(out, append(clusterMetrics(),
 		reference.Section{
-			Title: "Sources by namespace", Text: "Only with `--sources-file`. `source` is a name in that file.",
+			Title:      "Sources by namespace",
+			Text:       "Present only with `--sources-file`. The label `source` is the name of the source in that file.",
 			Collectors: []prometheus.Collector{new(tenants.Sources)},
 		},
 		reference.Section{
-			Title: "Embedded engine", Text: "Only with `--scrape-config`.", Collectors: []prometheus.Collector{engine},
+			Title: "Embedded engine", Text: "Present only with `--scrape-config`.", Collectors: []prometheus.Collector{engine},
 		},
 		reference.Section{
-			Title: "KEDA's external scaler", Text: "Only with `--keda-address`.",
+			Title: "KEDA's external scaler", Text: "Present only with `--keda-address`.",
 			Collectors: []prometheus.Collector{
 				prometheus.WrapCollectorWithPrefix(kedaserver.MetricsPrefix, grpcprom.NewServerMetrics()),
 			},
 		},
 		reference.Section{
-			Title:      "forewarm-agent",
-			Text:       "The GPUs of one node, and the pods on them. `uuid` and `gpu_instance` name the GPU or MIG instance.",
+			Title: "forewarm-agent",
+			Text: "The GPUs of one node, and the pods that use them. The labels `uuid` and `gpu_instance` identify the GPU " +
+				"or MIG instance. The window is 30 s by default (`--window`).",
 			Collectors: agent.Program{}.Collectors(agent.Defaults(), nil),
 		},
 	)...)
@@ -115,35 +117,38 @@ func metrics(out io.Writer) error {
 func clusterMetrics() []reference.Section {
 	return []reference.Section{
 		{
-			Title:      "Forecasts",
-			Text:       "Every Forecast, and the loop that refreshes them. `namespace` and `forecast` name the Forecast.",
+			Title: "Forecasts",
+			Text: "All Forecasts, and the loop that refreshes them. The labels `namespace` and `forecast` identify the " +
+				"Forecast.",
 			Collectors: []prometheus.Collector{telemetry.New(nil, nil, nil)},
 		},
 		{
 			Title:      "Workloads and autoscalers",
-			Text:       "In a cluster only. `namespace` and `forecast` name the Forecast.",
+			Text:       "Present only in a cluster. The labels `namespace` and `forecast` identify the Forecast.",
 			Collectors: []prometheus.Collector{new(forecasts.Objects)},
 		},
 		{
-			Title: "Warm pools", Text: "Only the adapter replica that leads serves these.",
+			Title: "Warm pools", Text: "Only the leader (one of the adapter replicas) serves these metrics.",
 			Collectors: []prometheus.Collector{new(pools.Controller)},
 		},
 		{
-			Title: "Statuses", Text: "Only the adapter replica that leads serves these. `kind` is that of the objects.",
+			Title: "Statuses",
+			Text: "Only the leader (one of the adapter replicas) serves these metrics. The label `kind` is the kind of the " +
+				"objects.",
 			Collectors: []prometheus.Collector{writes.NewQueue("Forecast", 0, 0, nil)},
 		},
 		{
 			Title:      "API groups",
-			Text:       "In a cluster only.",
+			Text:       "Present only in a cluster.",
 			Collectors: []prometheus.Collector{new(aggregation.Groups)},
 		},
 		{
 			Title:      "Replicas of Forewarm",
-			Text:       "In a cluster only. Every adapter replica compares all of them.",
+			Text:       "Present only in a cluster. Every adapter replica compares all adapter replicas.",
 			Collectors: []prometheus.Collector{new(peers.Watch)},
 		},
 		{
-			Title: "Certificates", Text: "In a cluster only.",
+			Title: "Certificates", Text: "Present only in a cluster.",
 			Collectors: []prometheus.Collector{aggregation.ExpiryCollector{}},
 		},
 	}
@@ -157,7 +162,7 @@ func conditions(out io.Writer) error {
 	return reference.WriteConditions(out,
 		reference.ConditionKind{
 			Title: "Forecast",
-			Text: "The Outlook of a Forecast has the same conditions, except `Reachable` and `ReplicasAgree`. Where a condition is absent, " +
+			Text: "The Outlook of a Forecast has the same conditions, except `Reachable` and `ReplicasAgree`. If a condition is absent, " +
 				"there is nothing to report.",
 			Folders: []string{
 				"pkg/core/snapshot",

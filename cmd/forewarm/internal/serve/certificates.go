@@ -47,22 +47,22 @@ func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
 		&o.Secret,
 		"tls-ca-secret",
 		o.Secret,
-		"Secret of the certificate authority, in the lease's namespace, that the leader renews and every replica signs its own "+
-			"certificate by; unused with --tls-cert-file",
+		"Secret with Forewarm's certificate authority, in the lease's namespace; the leader renews the authority, and every "+
+			"replica signs its own certificate with it; not used with --tls-cert-file",
 	)
 	flags.StringVar(&o.File, "tls-ca-file", o.File,
-		"certificate authority of --tls-cert-file, by which the kube-apiserver shall verify Forewarm")
+		"file with the certificate authority that the kube-apiserver uses to verify --tls-cert-file")
 	flags.StringVar(
 		&o.KEDASecret,
 		"keda-client-secret",
 		o.KEDASecret,
-		"Secret, NAMESPACE/NAME, that the leader keeps KEDA's client certificate in, for --keda-address without certificate files",
+		"Secret (NAMESPACE/NAME) in which the leader keeps KEDA's client certificate, for --keda-address without certificate files",
 	)
 	// These flags are for tests, in which certificates expire within minutes.
 	flags.DurationVar(&o.Lifetime, "tls-ca-lifetime", o.Lifetime, "how long a certificate of the authority is valid")
 	flags.DurationVar(&o.LeafLifetime, "tls-leaf-lifetime", o.LeafLifetime, "how long a serving certificate is valid")
 	flags.DurationVar(&o.Grace, "tls-unverified-grace", o.Grace,
-		"how long APIServices that a Forewarm without verified certificates left stay as they are")
+		"how long Forewarm keeps the APIServices of an older Forewarm that had no verified certificates")
 }
 
 func (o *AuthorityOptions) validate() error {
@@ -80,7 +80,7 @@ func (o *AuthorityOptions) validate() error {
 	}
 	if o.LeafLifetime < time.Second || o.Lifetime < aggregation.MinLifetimes*o.LeafLifetime {
 		problems = append(problems, fmt.Errorf(
-			"--tls-leaf-lifetime %s and --tls-ca-lifetime %s: write at least 1s, and at least %d times as long",
+			"--tls-leaf-lifetime %s and --tls-ca-lifetime %s: write at least 1s for the first, and at least %d times as long for the second",
 			o.LeafLifetime, o.Lifetime, aggregation.MinLifetimes,
 		))
 	}

@@ -15,15 +15,15 @@ const about = `Serve reads the history of each Forecast's demand, forecasts it, 
   external.metrics.k8s.io  for HorizontalPodAutoscalers (metric type External)
   custom.metrics.k8s.io    for HorizontalPodAutoscalers (metric type Object)
   inspect.forewarm.dev     outlooks, for kubectl, 'forewarm inspect' and the browser
-  externalscaler (gRPC)    for KEDA's triggers external and external-push, with --keda-address
+  externalscaler (gRPC)    for KEDA's external and external-push triggers, if --keda-address is set
   /metrics                 for Prometheus
-  /livez, /readyz          health; they list failing checks and show the startup progress
+  /livez, /readyz          health endpoints, which list failing checks and show the startup progress
 
 In a cluster it serves TLS, and the cluster authenticates and authorizes every request. With --standalone it serves
 plain HTTP on 127.0.0.1 and reads Forecasts from --config-dir.
 
 The history comes from a Prometheus (--prometheus-url), or from the embedded engine: Prometheus' own storage and
-scraper, which scrapes the targets of --scrape-config.`
+scraper, which scrapes the targets in --scrape-config.`
 
 const examples = `  forewarm serve --standalone --config-dir forecasts --prometheus-url http://127.0.0.1:9090
   forewarm serve --standalone --config-dir forecasts --scrape-config scrape.yaml --data-dir data

@@ -19,9 +19,9 @@ func addClusterFlags(flags *pflag.FlagSet, c *apiserver.ClusterConfig) {
 		flag, text string
 	}{
 		{&c.External, "serve-external-metrics", "serve external.metrics.k8s.io. auto: the leader takes the group if no other server has it; " +
-			"true: it is an error if another server has it; false: the group is not served, and is given back"},
-		{&c.Custom, "serve-custom-metrics", "the same for custom.metrics.k8s.io"},
-		{&c.Inspect, "serve-inspect", "the same for inspect.forewarm.dev"},
+			"true: as auto, but log an error if another server has it; false: do not serve the group, and release it"},
+		{&c.Custom, "serve-custom-metrics", "serve custom.metrics.k8s.io (same values as --serve-external-metrics)"},
+		{&c.Inspect, "serve-inspect", "serve inspect.forewarm.dev (same values as --serve-external-metrics)"},
 	} {
 		flags.Var(group.mode, group.flag, group.text)
 		flags.Lookup(group.flag).NoOptDefVal = string(aggregation.Required)
@@ -55,17 +55,17 @@ func addKEDAFlags(flags *pflag.FlagSet, c *kedaserver.Config) {
 		&c.CertFile,
 		"keda-tls-cert-file",
 		c.CertFile,
-		"certificate of the scaler (default: signed by Forewarm's own authority); the certificate, its key and the authorities are "+
-			"reloaded when they change",
+		"file with the scaler's certificate (default: a certificate signed by Forewarm's own authority); Forewarm reloads the "+
+			"certificate, its key and the authorities when they change",
 	)
-	flags.StringVar(&c.KeyFile, "keda-tls-private-key-file", c.KeyFile, "key of the scaler's certificate")
+	flags.StringVar(&c.KeyFile, "keda-tls-private-key-file", c.KeyFile, "file with the key of the scaler's certificate")
 	flags.StringVar(&c.ClientCAFile, "keda-client-ca-file", c.ClientCAFile,
 		"file with the certificate authorities that verify KEDA's client certificate; other clients are refused")
 	flags.BoolVar(
 		&c.Plaintext,
 		"keda-plaintext",
 		c.Plaintext,
-		"serve the scaler without TLS beyond this machine: anyone who reaches the port can read the demand of all namespaces",
+		"serve the scaler to other machines without TLS: anyone who can reach the port can read the demand of all namespaces",
 	)
 }
 

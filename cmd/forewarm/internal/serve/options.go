@@ -125,11 +125,11 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 		"port of the standalone server on 127.0.0.1; 0 means any free port")
 	o.Log.AddFlags(serving)
 	serving.StringVar(&o.TracingConfig, "tracing-config-file", o.TracingConfig,
-		"`file` with the TracingConfiguration of traces by OpenTelemetry (docs/operations.md#traces); default none")
+		"`file` with the TracingConfiguration for OpenTelemetry traces (docs/operations.md#traces); default: no traces")
 
 	objects := sections.FlagSet("Forecasts")
 	objects.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,
-		"folder with Forecasts as YAML files, which replaces the Forecasts of a cluster")
+		"folder with Forecasts as YAML files; Forewarm reads them instead of the Forecasts in a cluster")
 	objects.BoolVar(
 		&o.DemandEvents,
 		"demand-events",
@@ -142,19 +142,19 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 
 	fromServer := sections.FlagSet("History from a Prometheus")
 	fromServer.StringVar(&o.Prometheus.URL, "prometheus-url", o.Prometheus.URL,
-		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from")
+		"URL of the Prometheus, Thanos, Mimir or VictoriaMetrics to read history from")
 	cmdline.AddPrometheusFlags(fromServer, &o.Prometheus)
 
-	granted := sections.FlagSet("History from sources by namespace")
+	granted := sections.FlagSet("History from several sources, by namespace")
 	granted.StringVar(&o.SourcesFile, "sources-file", o.SourcesFile,
-		"file of the sources of history and the namespaces that may use each (docs/sources.md)")
+		"file that lists the history sources, and the namespaces that may use each of them (docs/sources.md)")
 
 	engine := sections.FlagSet("History from the embedded engine")
 	engine.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' format")
 	engine.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of the engine's data")
 	engine.Var(&o.Retention, "retention", "how long samples are kept, for example 16d")
 	engine.TextVar(&o.RetentionSize, "retention-size", o.RetentionSize,
-		"`size` of the data on disk above which the oldest are deleted, for example 2GB; at most 80 % of the disk")
+		"if the data on disk exceeds this `size` (for example 2GB) or 80 % of the disk, the oldest data is deleted")
 
 	o.queryFlags(sections.FlagSet("Queries"))
 	addKEDAFlags(sections.FlagSet("KEDA"), &o.KEDA)
@@ -175,31 +175,32 @@ func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 	// This flag is for tests, which run faster. The other times of warm pools are multiples of it.
 	inCluster.DurationVar(&o.WarmPools.Step, "warm-pool-step", o.WarmPools.Step, "how often warm pools are planned for")
 	inCluster.VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Hidden || !slices.Contains(shownFlags, flag.Name) })
-	inCluster.StringVar(&o.Lease.Namespace, "lease-namespace", o.Lease.Namespace,
-		"namespace of the lease by which adapter replicas elect the one that writes statuses")
-	inCluster.StringVar(&o.Lease.Name, "lease-name", o.Lease.Name, "name of that lease")
+	inCluster.StringVar(&o.Lease.Namespace, "lease-namespace", o.Lease.Namespace, "namespace of this lease")
+	inCluster.StringVar(&o.Lease.Name, "lease-name", o.Lease.Name,
+		"name of the lease by which adapter replicas elect the one that writes statuses")
 	inCluster.StringVar(&o.Service, "service", o.Service,
-		"forewarm's own Service, NAMESPACE/NAME, to which its APIServices lead "+
+		"Forewarm's own Service (NAMESPACE/NAME), to which its APIServices point "+
 			"(default: forewarm in the lease's namespace)")
-	inCluster.IntVar(&o.ServicePort, "service-port", o.ServicePort, "port of that Service")
+	inCluster.IntVar(&o.ServicePort, "service-port", o.ServicePort, "port of the Service in --service")
 	inCluster.StringVar(&o.Owner, "api-service-owner", o.Owner,
-		"ClusterRole that owns the APIServices that the leader makes: Kubernetes deletes them with it")
+		"ClusterRole that owns the APIServices that the leader creates; when you delete it, Kubernetes deletes them, too")
 }
 
 func (o *Options) queryFlags(flags *pflag.FlagSet) {
 	r := &o.Refresh
 	flags.DurationVar(&r.Timeout, "query-timeout", r.Timeout, "how long one query may take")
-	flags.IntVar(&r.Concurrency, "query-concurrency", r.Concurrency, "how many queries of one source may run at once")
+	flags.IntVar(&r.Concurrency, "query-concurrency", r.Concurrency,
+		"how many queries may run against one source at the same time")
 	flags.IntVar(&r.PerNamespace, "query-concurrency-per-namespace", r.PerNamespace,
-		"how many queries of one namespace may run at once")
+		"how many queries of one namespace may run at the same time")
 	flags.IntVar(&o.Limits.Forecasts, "max-forecasts-per-namespace", o.Limits.Forecasts,
-		"how many Forecasts a namespace may have; 0 for any number")
+		"how many Forecasts a namespace may have; 0 means no limit")
 	flags.IntVar(&o.Limits.Points, "max-points-per-namespace", o.Limits.Points,
-		"how many points (history / step) the Forecasts of a namespace may have together; 0 for any number")
+		"how many points (history divided by step) all Forecasts of a namespace may have in total; 0 means no limit")
 	flags.StringVar(&o.TenantLabel, "tenant-label", o.TenantLabel,
-		"label that names the namespace; a namespace's own queries are confined by it")
+		"label that contains the namespace; Forewarm uses it to restrict a namespace's own queries to series of that namespace")
 	flags.StringSliceVar(&o.ClusterQueryNamespaces, "cluster-query-namespaces", o.ClusterQueryNamespaces,
-		"namespaces whose queries may read all namespaces")
+		"namespaces whose queries may read series of all namespaces")
 	cmdline.AddTrustFlags(flags, &o.Trust)
 }
 
@@ -217,7 +218,7 @@ func (o *Options) Validate() error {
 	}
 	if o.Authority.File != "" && !o.Cluster.HasCertificateFiles() {
 		problems = append(problems,
-			errors.New("--tls-ca-file is of certificates in files: set --tls-cert-file, too, or leave it out"))
+			errors.New("--tls-ca-file needs --tls-cert-file: set both, or leave out --tls-ca-file"))
 	}
 	if o.ServicePort < 1 || o.ServicePort > 65535 {
 		problems = append(problems, fmt.Errorf("--service-port %d is not a port: write 1 to 65535", o.ServicePort))
@@ -229,7 +230,8 @@ func (o *Options) Validate() error {
 		problems = append(problems, errors.New("--standalone reads no Forecasts from a cluster: set --config-dir"))
 	}
 	if o.ConfigDir != "" && o.DemandEvents {
-		problems = append(problems, errors.New("--demand-events needs a cluster's objects: remove it, or --config-dir"))
+		problems = append(problems,
+			errors.New("--demand-events reads objects of a cluster: remove it, or remove --config-dir"))
 	}
 	if o.ConfigDir != "" {
 		problems = append(problems, checkDir("--config-dir", o.ConfigDir))
@@ -244,7 +246,7 @@ func (o *Options) validateQueries() error {
 		problems = append(
 			problems,
 			errors.New(
-				"--max-forecasts-per-namespace and --max-points-per-namespace: write a number above 0, or 0 for none",
+				"--max-forecasts-per-namespace and --max-points-per-namespace: write a number above 0, or 0 for no limit",
 			),
 		)
 	}
@@ -254,7 +256,7 @@ func (o *Options) validateQueries() error {
 	}
 	if o.Trust.Cluster != "" && o.SourcesFile != "" {
 		problems = append(problems,
-			errors.New("--cluster is that of one source: write cluster in the entries of --sources-file"))
+			errors.New("--cluster does not apply to --sources-file: write cluster in the entries of that file"))
 	}
 	return errors.Join(problems...)
 }
@@ -306,7 +308,7 @@ func (o *Options) validateEngine() error {
 		)
 	}
 	if strings.Contains(o.DataDir, "://") {
-		problems = append(problems, fmt.Errorf("--data-dir %.200q is a URL: write a folder of this machine", o.DataDir))
+		problems = append(problems, fmt.Errorf("--data-dir %.200q is a URL: write a folder on this machine", o.DataDir))
 	}
 	if o.RetentionSize < minRetentionSize {
 		problems = append(problems,

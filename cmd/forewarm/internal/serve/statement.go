@@ -34,7 +34,7 @@ func statement(o *Options, snapshots *snapshot.Store) peers.Statement {
 func decidingFlags(o *Options) map[string]string {
 	out := map[string]string{}
 	for _, section := range []string{
-		"Forecasts", "History from a Prometheus", "History from sources by namespace", "History from the embedded engine", "Queries",
+		"Forecasts", "History from a Prometheus", "History from several sources, by namespace", "History from the embedded engine", "Queries",
 	} {
 		if o.flags[section] == nil {
 			continue

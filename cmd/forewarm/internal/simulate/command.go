@@ -12,29 +12,30 @@ import (
 )
 
 const about = `Simulate shows how Forewarm would have changed your GPU-hours and late requests, before you install anything. It replays
-your recorded demand to your own HorizontalPodAutoscaler or ScaledObject, with replicas that take time to start.
+your recorded demand against your own HorizontalPodAutoscaler or ScaledObject, with replicas that take time to start.
 
 Compared policies:
   hpa              your autoscaler as it is; the verdict compares Forewarm with it, at equal reliability
   hpa-best-target  your autoscaler with the cheapest target in hindsight
-  max15m           the HPA reads the maximum of the last 15 minutes
-  offset           the HPA reads the highest of three values: now, the same hour yesterday and a week ago (PromQL's offset)
+  max15m           the HPA reads the maximum demand of the last 15 minutes
+  offset           the HPA reads the highest of the demand now, 24 hours ago and a week ago (PromQL's offset)
   holt-winters     the HPA reads this model's forecast one lead time ahead, or the current demand if it is higher
   arima            the same with an ARIMA forecast
   forewarm         the HPA reads the value that Forewarm serves for the objective
   oracle           the HPA reads the future demand, which no one can know
 
-All policies except hpa and forewarm use the target that was best in hindsight. Forewarm never sees later demand.
+All policies except hpa and forewarm use the target that was best in hindsight. Forewarm never sees future demand.
 
---warm-pool simulates nodes that take time to arrive: without the pool, with the pool under several budgets, and with a
-fixed number of chunks. It shows what the idle pool costs and what it saves.
+--warm-pool simulates nodes that take time to become ready. It compares three cases: no pool, the pool with several
+budgets, and a fixed number of chunks. It shows what the idle pool costs and what it saves.
 
 --forecasts also reports how accurate the forecasts are, compared with simple rules such as the last value. It needs no
 autoscaler.
 
-The history is the TOTAL demand in the unit of the autoscaler's target: a week or more, in steps of a minute (at most an
-hour). Read it from a file (--trace) or from a Prometheus (--prometheus). From a Prometheus, the demand comes from --query,
-from a --preset for the workload that the autoscaler scales, or from the query of KEDA's prometheus trigger.
+The history must be the TOTAL demand in the unit of the autoscaler's target. It must cover a week or more, ideally in
+steps of a minute (at most an hour). Read it from a file (--trace) or from a Prometheus (--prometheus). From a
+Prometheus, the demand comes from --query, from a --preset for the workload that the autoscaler scales, or from the
+query of KEDA's prometheus trigger.
 
 Exit codes:
   0    the simulation is complete
@@ -52,7 +53,7 @@ func New() *cobra.Command {
 	o := defaults()
 	cmd := &cobra.Command{
 		Use:     "simulate",
-		Short:   "Replay your recorded demand to your autoscaler, with and without Forewarm",
+		Short:   "Replay your recorded demand against your autoscaler, with and without Forewarm",
 		Long:    about,
 		Example: examples,
 		Args:    cmdline.Args(cobra.NoArgs),

@@ -54,10 +54,10 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 	c.HPA = one.SpecOf(metric)
 	c.Autoscaler = one.Ref() + ", " + metric.String() + ", in " + a.file
 	c.Remarks = append(c.Remarks, notSimulated(&one.Autoscaler)...)
-	const byTotal = "%s is a mean over the pods. Its total is simulated: the HPA asks for the same replicas while all " +
-		"pods are ready and report."
-	const byDemand = "%s is simulated by the demand: the usage is assumed to be in proportion to it, and 100%% where a " +
-		"replica has the demand that it sustains."
+	const byTotal = "%s is a mean over the pods. The simulation uses its total instead: the HPA asks for the same " +
+		"number of replicas as long as all pods are ready and report the metric."
+	const byDemand = "The simulation derives %s from the demand: it assumes that the usage is proportional to the " +
+		"demand, and 100%% when a replica gets exactly as much demand as it sustains."
 	switch {
 	case metric.PerPod:
 		c.Remarks = append(c.Remarks, fmt.Sprintf(byTotal, metric))
@@ -129,7 +129,7 @@ func (o *options) withPresetHint(err error) error {
 	if !errors.Is(err, series.ErrNoSeries) || o.workload.Preset == "" {
 		return err
 	}
-	return fmt.Errorf("%s: %w; check --namespace, and that the server and kube-state-metrics were scraped then",
+	return fmt.Errorf("%s: %w; check --namespace, and that Prometheus scraped the server and kube-state-metrics then",
 		o.history.QueryName, err)
 }
 
@@ -163,10 +163,10 @@ func eventRemarks(file string, c *compare.Config) []string {
 	from, to := c.Demand.Start, c.Demand.End()
 	n := len(c.Events(from, to))
 	if n == 0 {
-		const text = "No event of %s is within the history, %s to %s: they change nothing."
+		const text = "No event in %s falls within the history (%s to %s), so the events change nothing."
 		return []string{fmt.Sprintf(text, file, from.Format(time.DateOnly), to.Format(time.DateOnly))}
 	}
-	return []string{fmt.Sprintf("Forewarm knows %s of %s beforehand.", humanize.Plural(n, "occurrence"), file)}
+	return []string{fmt.Sprintf("Forewarm knows %s from %s in advance.", humanize.Plural(n, "occurrence"), file)}
 }
 
 // readMeasuredLead replaces the lead time by that of the Forecast NAMESPACE/NAME. Forewarm uses a high quantile of the measured lead times,

@@ -76,7 +76,7 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.Var(&o.capacity, "replica-capacity",
 		"how much demand a replica sustains, in the metric's unit (default: the autoscaler's target)")
 	flags.Var(&o.badHours, "bad-hours",
-		"the objective: share of the demand that may arrive in bad hours, clock hours (UTC) in "+
+		"the objective: share of the demand that may arrive in bad hours; a bad hour is a clock hour (UTC) in "+
 			"which more than a tenth of the demand waits longer than --wait")
 	flags.Var(&o.late, "late", "instead of --bad-hours: share of the demand that may wait longer than --wait")
 	flags.Var(&o.late, formerLate, "the former name of --late")
@@ -137,7 +137,7 @@ func (o *options) validate() error {
 		wrong("--html %s: %w", o.html, err)
 	}
 	if len(o.asked.Shapes)+len(o.asked.Variants) > 0 && o.price == 0 {
-		wrong("--shape and --variant need --gpu-price: what a GPU costs without them")
+		wrong("--shape and --variant need --gpu-price, the price of the GPU that you use today")
 	}
 	if o.workload.Preset == "" && (o.workload.Target != "" || o.workload.Namespace != "") {
 		wrong("--target and --namespace are for --preset NAME, which is missing")
@@ -157,8 +157,8 @@ func (o *options) validateObjective(flags *pflag.FlagSet) error {
 
 func validateWake(w compare.Wake) error {
 	if w.Time < 0 || w.Time > time.Hour || w.Spare < 0 || w.Spare > 0 && w.Time == 0 {
-		return fmt.Errorf("--wake-time %s with --awake-spare %d: want a time up to 1h, and 0 or more with it", w.Time,
-			w.Spare)
+		return fmt.Errorf("--wake-time %s with --awake-spare %d: expected a time up to 1h, and 0 or more spare servers",
+			w.Time, w.Spare)
 	}
 	return nil
 }
@@ -214,10 +214,10 @@ func (m *measuredLead) validate(given bool) error {
 	problems := []error{m.Validate()}
 	if namespace, name, ok := strings.Cut(m.of, "/"); !ok || namespace == "" || name == "" ||
 		strings.Contains(name, "/") {
-		problems = append(problems, fmt.Errorf("--lead-time-of %.200q is no Forecast, write NAMESPACE/NAME", m.of))
+		problems = append(problems, fmt.Errorf("--lead-time-of %.200q is not a Forecast, write NAMESPACE/NAME", m.of))
 	}
 	if given {
-		problems = append(problems, errors.New("--lead-time excludes --lead-time-of, keep one"))
+		problems = append(problems, errors.New("--lead-time contradicts --lead-time-of, keep one"))
 	}
 	return errors.Join(problems...)
 }
@@ -225,7 +225,7 @@ func (m *measuredLead) validate(given bool) error {
 // addPool adds the flags of a WarmPool.
 func (o *options) addPool(flags *pflag.FlagSet) {
 	flags.StringVar(&o.pool.file, "warm-pool", "",
-		"file with a WarmPool to simulate, with its own budget and with others; "+
+		"file with a WarmPool to simulate, with its own budget and with other budgets; "+
 			"--lead-time is then the start time of a pod on an available node")
 	flags.StringVar(&o.pool.name, "warm-pool-name", "", "name of the WarmPool, if the file has several")
 	flags.StringVar(
@@ -235,7 +235,7 @@ func (o *options) addPool(flags *pflag.FlagSet) {
 		"member of the pool that the history belongs to, if the pool has several",
 	)
 	flags.Var(&o.node, "node-lead-time", "time that a new node takes to become ready, for example 4m, or 4m,p90=6m; "+
-		"if neither the flag nor the pool has it, nodes are assumed to be available")
+		"if neither this flag nor the pool gives it, nodes are assumed to be always available")
 }
 
 // validatePool returns every problem with the flags of a WarmPool.

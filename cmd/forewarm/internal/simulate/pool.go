@@ -46,7 +46,7 @@ func (p *poolFile) read(ctx context.Context, c *compare.Config) error {
 	}
 	if one.Object.Spec.Mode == v1alpha1.PoolRecommend {
 		c.Remarks = append(c.Remarks,
-			"The pool is in mode Recommend and holds nothing. It is simulated as in mode Enforce.")
+			"The pool is in mode Recommend and holds nothing. It is simulated as if its mode were Enforce.")
 	}
 	return p.gpus(c)
 }
@@ -82,7 +82,7 @@ func (p *poolFile) memberOf(pool *manifest.ResolvedPool) (manifest.PoolMember, e
 		return pool.Members[0], nil
 	}
 	return manifest.PoolMember{}, fmt.Errorf(
-		"%s: WarmPool %s has members %s: say which the history is of with --member NAME", p.file, pool.Object.Name,
+		"%s: WarmPool %s has members %s: set --member NAME to the member that the history belongs to", p.file, pool.Object.Name,
 		strings.Join(names, ", "),
 	)
 }
@@ -93,8 +93,8 @@ func nodeLead(p *manifest.ResolvedPool, c *compare.Config) *compare.LeadTime {
 	if p.MeasureLeadTime {
 		node.Known = "the pool's fallback"
 		c.Remarks = append(c.Remarks,
-			fmt.Sprintf("No lead time of nodes was given: the pool's fallback, %s, is assumed. "+
-				"Set --node-lead-time.", humanize.Span(p.Pool.Node)))
+			fmt.Sprintf("No lead time of a node was given, so the simulation uses the pool's fallback, %s. "+
+				"Set --node-lead-time to change it.", humanize.Span(p.Pool.Node)))
 	}
 	return node
 }
@@ -105,8 +105,8 @@ func doubleWait(c *compare.Config, of string) []string {
 		return nil
 	}
 	return []string{
-		"The lead time of Forecast " + of + " is used as that of a pod on an available node. If its replicas wait for " +
-			"nodes now, that wait is counted twice: set --lead-time instead.",
+		"The lead time of Forecast " + of + " is used as the lead time of a pod on an available node. If its replicas " +
+			"currently wait for nodes, that wait is counted twice: set --lead-time instead.",
 	}
 }
 
@@ -115,13 +115,13 @@ func (p *poolFile) gpus(c *compare.Config) error {
 	of := c.Pool.Chunks * c.Pool.Spec.GPUs
 	if c.GPUs != of && c.GPUs != defaultGPUs {
 		return fmt.Errorf(
-			"--gpus %v, but a replica takes %v chunks of %v GPUs in %s: leave --gpus out, or correct one of them",
+			"--gpus %v, but a replica takes %v chunks of %v GPUs in %s: leave out --gpus, or correct one of them",
 			c.GPUs, c.Pool.Chunks, c.Pool.Spec.GPUs, p.file,
 		)
 	}
 	if c.GPUs != of {
 		c.GPUs = of
-		c.Remarks = append(c.Remarks, fmt.Sprintf("A replica has %v GPUs, by the pool's chunks.", of))
+		c.Remarks = append(c.Remarks, fmt.Sprintf("A replica has %v GPUs, according to the pool's chunks.", of))
 	}
 	return nil
 }

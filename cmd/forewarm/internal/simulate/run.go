@@ -138,8 +138,8 @@ func (c *config) take(h *recorded.History) {
 	c.Demand, c.Source, c.TooShort, c.Doubt = h.Series, h.Source, h.TooShort(), h.Doubt
 	c.Remarks = slices.Concat(c.Remarks, h.Notes, eventRemarks(c.events, &c.Config))
 	if c.Lead.Known == assumed {
-		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Set --lead-time, or "+
-			"--lead-time-of to use the one that Forewarm measures.", c.Lead.Median))
+		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given, so the simulation uses %s. Set "+
+			"--lead-time, or --lead-time-of to use the one that Forewarm measures.", c.Lead.Median))
 	}
 }
 

@@ -19,17 +19,17 @@ import (
 func (o *options) addScenarios(flags *pflag.FlagSet) {
 	flags.Func(
 		"shape",
-		"also simulate Forewarm on another shape of GPU, repeatable, with the `fields` name=NAME,price=DOLLARS an "+
-			"hour,capacity=what a replica sustains,gpus=GPUs of a replica; all but the name may be left out; needs --gpu-price",
+		"also simulate Forewarm on another GPU shape, repeatable, with the `fields` name=NAME, price=DOLLARS (per GPU-hour), "+
+			"capacity=DEMAND (that a replica sustains) and gpus=N (per replica); only name is required; needs --gpu-price",
 		func(text string) error {
 			one, err := parseShape(text)
 			o.asked.Shapes = append(o.asked.Shapes, one)
 			return err
 		},
 	)
-	flags.Func("variant", "another workload that serves the demand, too, repeatable, with the `fields` name=NAME,"+
-		"lead-time=DURATION,price=DOLLARS of a replica an hour,capacity=what a replica sustains,min=N,max=N,interruptions=N of a "+
-		"replica in an hour; needs --gpu-price",
+	flags.Func("variant", "another workload that serves part of the demand, repeatable, with the `fields` name=NAME, "+
+		"lead-time=DURATION, price=DOLLARS (per replica and hour), capacity=DEMAND (that a replica sustains), min=N, max=N and "+
+		"interruptions=N (per replica and hour); needs --gpu-price",
 		func(text string) error {
 			one, err := parseVariant(text)
 			o.asked.Variants = append(o.asked.Variants, one)
@@ -40,7 +40,7 @@ func (o *options) addScenarios(flags *pflag.FlagSet) {
 		"fraction": shape, "sharing": shape, "spot": "--variant name=spot,lead-time=5m,price=1.1,interruptions=0.05",
 	} {
 		flags.Func(name, "no longer exists", func(string) error {
-			return errors.New("the flag no longer exists, write for example " + instead)
+			return errors.New("this flag no longer exists, write for example " + instead)
 		})
 		flags.Lookup(name).Hidden = true
 	}
@@ -82,9 +82,9 @@ func parseVariant(text string) (compare.Variant, error) {
 	switch {
 	case err != nil:
 	case v.Lead <= 0 || v.Lead > 24*time.Hour:
-		err = errors.New("want a lead-time above 0 and up to 24h, such as 5m")
+		err = errors.New("expected a lead-time above 0 and up to 24h, such as 5m")
 	case v.Min < 0 || v.Min > v.Max || v.Max > maxReplicas:
-		err = fmt.Errorf("want a min from 0 to max, and a max up to %d", maxReplicas)
+		err = fmt.Errorf("expected a min from 0 to max, and a max up to %d", maxReplicas)
 	}
 	if err != nil {
 		return v, fmt.Errorf("%w; an example: name=spot,lead-time=5m,price=1.1,max=20,interruptions=0.05", err)
@@ -101,7 +101,7 @@ func parseFields(text string, fields map[string]func(value string) error) error 
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		read, ok := fields[name]
 		if !ok || value == "" {
-			return fmt.Errorf("%q, want each of %s at most once, as name=value", part, known)
+			return fmt.Errorf("%q: expected each of %s at most once, as name=value", part, known)
 		}
 		if err := read(value); err != nil {
 			return fmt.Errorf("%q: %w", part, err)
@@ -132,7 +132,7 @@ func numberTo(to *float64) func(string) error {
 		}
 		v, err := strconv.ParseFloat(number, 64)
 		if err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return errors.New("want a number of more than 0")
+			return errors.New("expected a number above 0")
 		}
 		*to = v
 		return nil
@@ -143,7 +143,7 @@ func replicasTo(to *int32) func(string) error {
 	return func(text string) error {
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return errors.New("want a whole number")
+			return errors.New("expected a whole number")
 		}
 		*to = int32(n)
 		return nil

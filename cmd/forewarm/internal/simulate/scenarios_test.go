@@ -30,18 +30,18 @@ func TestParseShape(t *testing.T) {
 		}
 	}
 	refuses(t, simulate.ParseShape, map[string]string{
-		"":                        `"", want each of capacity, gpus, name, price at most once, as name=value`,
-		"h100":                    `"h100", want each of`,
-		"name=":                   `"name=", want each of`,
+		"":                        `"": expected each of capacity, gpus, name, price at most once, as name=value`,
+		"h100":                    `"h100": expected each of`,
+		"name=":                   `"name=": expected each of`,
 		"price=1,capacity=2":      "no name is given",
-		"name=a,price=free":       `"price=free": want a number of more than 0; an example: name=h100,`,
+		"name=a,price=free":       `"price=free": expected a number above 0; an example: name=h100,`,
 		"name=a,capacity=-2":      `"capacity=-2": want a number`,
 		"name=a,gpus=0":           `"gpus=0": want a number`,
 		"name=a,capacity=NaN":     `"capacity=NaN": want a number`,
 		"name=a,capacity=kk":      `"capacity=kk": want a number`,
 		"name=a,price=Inf":        `"price=Inf": want a number`,
-		"name=a,price=1,price=2":  `"price=2", want each of`,
-		"name=a,price=1,colour=b": `"colour=b", want each of`,
+		"name=a,price=1,price=2":  `"price=2": expected each of`,
+		"name=a,price=1,colour=b": `"colour=b": expected each of`,
 	})
 }
 
@@ -58,16 +58,16 @@ func TestParseVariant(t *testing.T) {
 	}
 	refuses(t, simulate.ParseVariant, map[string]string{
 		"lead-time=5m":                       "no name is given",
-		"name=a":                             "want a lead-time above 0 and up to 24h, such as 5m; an example: name=spot,",
-		"name=a,lead-time=-5m":               "want a lead-time above 0",
+		"name=a":                             "expected a lead-time above 0 and up to 24h, such as 5m; an example: name=spot,",
+		"name=a,lead-time=-5m":               "expected a lead-time above 0",
 		"name=a,lead-time=soon":              `"lead-time=soon": time: invalid duration`,
-		"name=a,lead-time=5m,min=3,max=2":    "want a min from 0 to max",
-		"name=a,lead-time=5m,min=-1":         "want a min from 0 to max",
+		"name=a,lead-time=5m,min=3,max=2":    "expected a min from 0 to max",
+		"name=a,lead-time=5m,min=-1":         "expected a min from 0 to max",
 		"name=a,lead-time=5m,max=100001":     "a max up to 100000",
-		"name=a,lead-time=5m,max=1e9":        `"max=1e9": want a whole number`,
-		"name=a,lead-time=5m,colour=red":     `"colour=red", want each of`,
+		"name=a,lead-time=5m,max=1e9":        `"max=1e9": expected a whole number`,
+		"name=a,lead-time=5m,colour=red":     `"colour=red": expected each of`,
 		"name=a,lead-time=5m,price=-1":       `"price=-1": want a number`,
-		"name=a,lead-time=5m,interruptions=": `"interruptions=", want each of`,
+		"name=a,lead-time=5m,interruptions=": `"interruptions=": expected each of`,
 	})
 }
 

@@ -93,7 +93,7 @@ func (q *quantityFlag) Set(text string) error {
 	}
 	value := read.AsApproximateFloat64()
 	if !(value >= 0.001 && value < hpa.MaxValue) {
-		return fmt.Errorf("want 0.001 to %.3g, in a larger or smaller unit", float64(hpa.MaxValue))
+		return fmt.Errorf("expected 0.001 to %.3g: use a larger or smaller unit", float64(hpa.MaxValue))
 	}
 	*q = quantityFlag(value)
 	return nil

@@ -8,7 +8,7 @@
 {{- fail "image.repository is empty, and no image is published yet: push one with `make push IMAGE=REGISTRY/forewarm:TAG`, and set image.repository=REGISTRY/forewarm and image.tag=TAG" }}
 {{- end }}
 {{- if and $v.sources.list (or $v.prometheus.url $engine $given) }}
-{{- fail "sources.list has every source of history: add the Prometheus to the list, and remove prometheus.url, --prometheus-url and --scrape-config" }}
+{{- fail "if sources.list is set, it must contain every source of history: add the Prometheus to the list, and remove prometheus.url, --prometheus-url and --scrape-config" }}
 {{- end }}
 {{- if and $v.sources.secrets (not $v.sources.list) }}
 {{- fail "sources.secrets are files for sources.list, which is empty: set sources.list, or remove sources.secrets" }}
@@ -20,18 +20,18 @@
 {{- fail "prometheus.url replaces the embedded engine of --scrape-config: keep one" }}
 {{- end }}
 {{- if and $engine (gt (int $v.replicas) 1) }}
-{{- fail "the embedded engine of --scrape-config serves one adapter replica: set replicas=1 and podDisruptionBudget.enabled=false, or use a Prometheus" }}
+{{- fail "the embedded engine of --scrape-config supports only one adapter replica: set replicas=1 and podDisruptionBudget.enabled=false, or use a Prometheus" }}
 {{- end }}
 {{- with $v.prometheus.secret }}
 {{- $keys := or .caKey .tokenKey .certKey .keyKey }}
 {{- if and $keys (not .name) }}
-{{- fail "prometheus.secret names keys but no Secret: set prometheus.secret.name" }}
+{{- fail "prometheus.secret contains keys, but not the name of a Secret: set prometheus.secret.name" }}
 {{- end }}
 {{- if and .name (not $keys) }}
-{{- fail "prometheus.secret.name is set, but none of its keys: set prometheus.secret.caKey, tokenKey, or certKey and keyKey" }}
+{{- fail "prometheus.secret.name is set, but no key of that Secret is: set prometheus.secret.caKey, tokenKey, or certKey and keyKey" }}
 {{- end }}
 {{- if ne (empty .certKey) (empty .keyKey) }}
-{{- fail "a client certificate needs its key: set both prometheus.secret.certKey and prometheus.secret.keyKey" }}
+{{- fail "a client certificate needs its private key: set both prometheus.secret.certKey and prometheus.secret.keyKey" }}
 {{- end }}
 {{- end }}
 {{- if and (eq $v.tls.mode "existingSecret") (not $v.tls.existingSecret) }}
@@ -62,6 +62,6 @@
 {{- fail "podMonitor.enabled is for the node agent: set agent.enabled, or use serviceMonitor.enabled for the adapter" }}
 {{- end }}
 {{- if and $v.networkPolicy.enabled $v.agent.enabled (not $v.networkPolicy.agentFrom) }}
-{{- fail "networkPolicy.agentFrom is empty, so no client could scrape the node agent: name your Prometheus, for example [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]" }}
+{{- fail "networkPolicy.agentFrom is empty, so no client could scrape the node agent: set it to your Prometheus, for example [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]" }}
 {{- end }}
 {{- end }}

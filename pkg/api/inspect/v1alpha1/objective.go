@@ -3,29 +3,31 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Objective says whether the objective is met. Forewarm measures this with simulated autoscalers on the observed
-// demand, each with its own pods and queue. One scales on the value that Forewarm serves, and another one on the
-// observed demand. Costs are in replica-hours. To get GPU-hours, multiply them by the number of GPUs of a replica.
+// demand, each with its own pods and queue. One of them scales on the value that Forewarm serves, and another one
+// scales on the observed demand. Costs are in replica-hours. To get GPU-hours, multiply them by the number of GPUs per
+// replica.
 type Objective struct {
-	// Late is the objective: the share of the demand that is allowed to wait longer than the time in wait. Absent
-	// with badHours and with a cost ratio.
+	// Late is the objective: the share of the demand that is allowed to wait longer than the time in wait. Absent if
+	// the objective is badHours or a cost ratio.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
 	// BadHours is the objective in bad hours: the share of the demand that is allowed to arrive in UTC clock hours in
-	// which more than a tenth of the demand waits longer than the time in wait. Absent without such an objective.
-	// With badHours, expectedLate, and late in curve and candidates, are also shares of the demand in bad hours.
+	// which more than a tenth of the demand waits longer than the time in wait. Absent without such an objective. If
+	// badHours is set, the fields expectedLate, curve.late and candidates.late also contain the share of the demand in
+	// bad hours.
 	// +optional
 	BadHours *float64 `json:"badHours,omitempty"`
 	// CostRatio is how many idle replica-hours cost as much as one replica-hour of demand that waits longer than the
-	// time in wait. Absent with an objective.
+	// time in wait. Absent without a cost ratio.
 	// +optional
 	CostRatio *float64 `json:"costRatio,omitempty"`
 	// Wait is how long demand can wait before it counts as late.
 	Wait metav1.Duration `json:"wait"`
-	// Verdict says in one word whether the objective is met. Met: the objective is met or, with a cost ratio,
-	// Forewarm serves the cheapest headroom. Learning: there is too little history. Bounded: the served value is
-	// limited to what the history justifies. Overspent: more demand was late than the budget allows. AtMaxReplicas:
-	// the same, because maxReplicas of the autoscaler is too low. FasterThanLead: the same, because demand rises
-	// faster than replicas start.
+	// Verdict says in one word whether the objective is met. Met: the objective is met or, with a cost ratio, Forewarm
+	// serves the cheapest headroom. Learning: there is too little history. Bounded: Forewarm limits the served value,
+	// because the history does not justify a higher one. Overspent: more demand was late than the budget allows.
+	// AtMaxReplicas: more demand was late than the budget allows, because maxReplicas of the autoscaler is too low.
+	// FasterThanLead: more demand was late than the budget allows, because demand rises faster than replicas start.
 	Verdict string `json:"verdict"`
 	// Message explains the verdict in a sentence with numbers.
 	Message string `json:"message"`
@@ -35,54 +37,54 @@ type Objective struct {
 	// Candidate is the forecast method that Forewarm currently uses for the window peak.
 	// +optional
 	Candidate string `json:"candidate,omitempty"`
-	// CandidateReason says why this candidate is selected.
+	// CandidateReason says why Forewarm selected this candidate.
 	// +optional
 	CandidateReason string `json:"candidateReason,omitempty"`
-	// Headroom is the headroom multiplier: how far the served value is above the median of the window peak, as a
-	// multiple of the spread of the window peak. Absent until it is known.
+	// Headroom is the headroom multiplier. It says how far the served value is above the median forecast of the window
+	// peak, as a multiple of the spread of that forecast. Absent until it is known.
 	// +optional
 	Headroom *float64 `json:"headroom,omitempty"`
 	// ExpectedLate is the share of the demand that is expected to be late with this headroom. With badHours it is the
 	// share that is expected to arrive in bad hours. Absent until it is known.
 	// +optional
 	ExpectedLate *float64 `json:"expectedLate,omitempty"`
-	// HeadroomReason compares this headroom with a smaller and a larger one.
+	// HeadroomReason says why this headroom was chosen, by comparing it with a smaller and a larger one.
 	// +optional
 	HeadroomReason string `json:"headroomReason,omitempty"`
 
 	// Budget is the lateness that the objective allows. Absent with a cost ratio.
 	// +optional
 	Budget *Budget `json:"budget,omitempty"`
-	// Over is the time that served and observed refer to: the budget's period, or the part of it for which there is
-	// data.
+	// Over is the length of the time that the results refer to: the budget's period, or the part of it for which there
+	// is data.
 	Over metav1.Duration `json:"over"`
-	// Served is the result of the first autoscaler with the value that Forewarm serves, or would serve in shadow
-	// mode.
+	// Served is the result of the first autoscaler in autoscalers when it scales on the value that Forewarm serves, or
+	// that it would serve if it were not in shadow mode.
 	Served Account `json:"served"`
-	// Hours says which hours of this time were bad with the value that Forewarm serves. A bad hour is a UTC clock
-	// hour in which more than a tenth of the demand waited longer than the time in wait. Absent until an hour is
-	// known.
+	// Hours says which hours in over were bad with the value that Forewarm serves. A bad hour is a UTC clock hour in
+	// which more than a tenth of the demand waited longer than the time in wait. Absent until an hour is known.
 	// +optional
 	Hours *Hours `json:"hours,omitempty"`
-	// Deferrable is the result for the work that can wait, with the value that Forewarm serves. Absent if there is no
-	// such work.
+	// Deferrable is the result for the deferrable work, with the value that Forewarm serves. Absent if there is no such
+	// work.
 	// +optional
 	Deferrable *Deferrable `json:"deferrable,omitempty"`
-	// Measured is the lateness that users saw, according to the query in objective.measured of the spec. Absent
-	// without this field, and until it is known.
+	// Measured is the lateness that users saw, as measured by the query in spec.objective.measured. Absent if that
+	// field is not set, and until it is known.
 	// +optional
 	Measured *Measured `json:"measured,omitempty"`
 	// Observed is the result of an HPA with the same target that scales on the observed demand.
 	Observed Account `json:"observed"`
-	// Before is the result of the HPA that scaled the workload before Forewarm did (spec.scaling.before), on the
-	// observed demand.
+	// Before is the result of the previous HPA, which scaled the workload before Forewarm did (spec.scaling.before), on
+	// the observed demand.
 	Before Alternative `json:"before"`
-	// Hindsight is the result of the same HPA with the best target in hindsight: the cheapest target with which no
-	// more demand was late than the objective allows, or than was late in served.
+	// Hindsight is the result of the previous HPA with the best target in hindsight. This is the cheapest target with
+	// which the HPA meets the objective, or with which no more demand is late than in served if Forewarm misses the
+	// objective.
 	Hindsight Alternative `json:"hindsight"`
-	// Saved is before minus served. It is negative where served is higher.
+	// Saved is the difference before minus served. A number in it is negative if served is higher.
 	Saved Saving `json:"saved"`
-	// Headline says in one sentence what Forewarm gained or lost, compared with the previous HPA at equal
+	// Headline says in one sentence how much Forewarm saved or lost, compared with the previous HPA at equal
 	// reliability. Empty if there was no demand.
 	Headline string `json:"headline"`
 	// Comparison contains the figures behind the headline. Absent if there was no demand.
@@ -92,23 +94,23 @@ type Objective struct {
 	// +optional
 	Race *Replay `json:"race,omitempty"`
 
-	// Autoscalers lists the autoscalers that read the value, each with the headroom that it needs. Forewarm serves
-	// the largest headroom.
+	// Autoscalers lists the autoscalers that read the value, each with the headroom that it needs. Forewarm uses the
+	// largest of these headrooms.
 	// +optional
 	// +listType=atomic
 	Autoscalers []Autoscaler `json:"autoscalers,omitempty"`
-	// Candidates lists all candidates that were tried, and what it would cost to meet the objective with each of
+	// Candidates lists all candidates that Forewarm tried, and what it would cost to meet the objective with each of
 	// them.
 	// +optional
 	// +listType=atomic
 	Candidates []CandidateCost `json:"candidates,omitempty"`
 }
 
-// Comparison compares Forewarm with the previous HPA at equal reliability. If that HPA misses the objective, Forewarm
-// compares itself with the same HPA at a target that makes it as reliable as Forewarm.
+// Comparison compares Forewarm with the previous HPA at equal reliability. If the previous HPA misses the objective,
+// the comparison uses a different target, with which that HPA is as reliable as Forewarm.
 type Comparison struct {
-	// Verdict is "saves", "no difference" (the difference is within 2 %, or within the interval), "costs more", "too
-	// late" (Forewarm misses the objective) or "too early" (less than three days of data).
+	// Verdict is "saves", "no difference" (the difference is at most 2 %, or the confidence interval includes zero),
+	// "costs more", "too late" (Forewarm misses the objective) or "too early" (less than three days of data).
 	Verdict string `json:"verdict"`
 	// Saved is the share of the HPA's replica-hours that Forewarm saves. It is negative if Forewarm uses more. Absent
 	// until it is known.
@@ -121,18 +123,18 @@ type Comparison struct {
 	// SavedHigh is the upper end of this interval.
 	// +optional
 	SavedHigh *float64 `json:"savedHigh,omitempty"`
-	// Target is the target of the HPA in the comparison, for each replica.
+	// Target is the target of the HPA in the comparison: the demand per replica, in the unit of the demand.
 	Target float64 `json:"target"`
-	// Retargeted is true if this target differs from the target of the previous HPA, because that HPA misses the
-	// objective.
+	// Retargeted is true if target is not the target that the previous HPA had, because with that target the HPA misses
+	// the objective.
 	// +optional
 	Retargeted bool `json:"retargeted,omitempty"`
 	// Details explains the figures in sentences.
 	Details string `json:"details"`
 }
 
-// Budget is the lateness that an objective allows over a rolling period, and how much of it the simulated autoscaler
-// on the served value has used up. Amounts are replica-hours of late demand.
+// Budget is the lateness that an objective allows over a rolling period, and how much of it has been used up in the
+// simulation with the served value. Amounts are replica-hours of late demand.
 type Budget struct {
 	// Period is the length of the budget's period.
 	Period metav1.Duration `json:"period"`
@@ -154,9 +156,9 @@ type Budget struct {
 	// BurnRateSixHours is the burn rate of the last six hours. Absent without demand.
 	// +optional
 	BurnRateSixHours *float64 `json:"burnRateSixHours,omitempty"`
-	// TargetLate is the objective that Forewarm currently uses to choose the headroom. It is stricter than the
-	// configured objective while the budget is overspent, and looser while much of the budget is left. Absent until
-	// it is known.
+	// TargetLate is the share of late demand that Forewarm currently allows when it chooses the headroom. It is
+	// stricter than the configured objective while the budget is overspent, and looser while much of the budget is
+	// left. Absent until it is known.
 	// +optional
 	TargetLate *float64 `json:"targetLate,omitempty"`
 }
@@ -181,7 +183,7 @@ type Account struct {
 	RelativeCost *float64 `json:"relativeCost,omitempty"`
 }
 
-// Hours says how many hours were bad, and which.
+// Hours says how many hours were bad, and which hours.
 type Hours struct {
 	// Judged is the number of hours for which there is enough data to say whether they were bad.
 	Judged int32 `json:"judged"`
@@ -192,7 +194,7 @@ type Hours struct {
 	Served int32 `json:"served"`
 	// BadDemand is the share of the demand that arrived in bad hours.
 	BadDemand float64 `json:"badDemand"`
-	// BusyHour is the share of the demand that arrives in a busy hour. One hour in ten has a larger share.
+	// BusyHour is the share of the demand that arrives in a typical busy hour: only one hour in ten has a larger share.
 	// +optional
 	BusyHour *float64 `json:"busyHour,omitempty"`
 	// Named lists the bad hours in which at least a tenth of an average hour's demand arrived, oldest first.
@@ -207,25 +209,26 @@ type BadHour struct {
 	Start metav1.Time `json:"start"`
 	// Late is the share of this hour's demand that was late.
 	Late float64 `json:"late"`
-	// Demand is the share of the whole demand in over that arrived in this hour.
+	// Demand is this hour's demand, as a share of all demand in the period of the field over.
 	Demand float64 `json:"demand"`
-	// Replayed is true if Forewarm did not serve in this hour, and late is a simulation of what would have happened.
+	// Replayed is true if Forewarm served no value in this hour. In that case, late is a simulation of what would have
+	// happened.
 	// +optional
 	Replayed bool `json:"replayed,omitempty"`
 }
 
-// Measured is the lateness that a query of the source measures.
+// Measured is the lateness that a query to the source measures.
 type Measured struct {
 	// Late is the share of the requests that waited longer than the objective allows, weighted by demand.
 	Late float64 `json:"late"`
-	// Known is how much of the budget's period has measurements.
+	// Known is the length of the part of the budget's period for which there are measurements.
 	Known metav1.Duration `json:"known"`
 }
 
-// Alternative is the result of an HPA on the observed demand.
+// Alternative is the result of an HPA that scales on the observed demand.
 type Alternative struct {
 	Account `json:",inline"`
-	// Target is the demand for each replica, in the unit of the demand.
+	// Target is the target of that HPA: the demand per replica, in the unit of the demand.
 	// +optional
 	Target *float64 `json:"target,omitempty"`
 	// Assumed is true if spec.scaling.before does not set a target. In that case, the target is 70% of what a replica
@@ -240,15 +243,18 @@ type Replay struct {
 	Start metav1.Time `json:"start"`
 	// Step is the length of an interval.
 	Step metav1.Duration `json:"step"`
-	// Demand is the highest demand of each interval, in replicas at full capacity. -1 where it is unknown.
+	// Demand is the highest demand of each interval, in replicas at full capacity. It is -1 in intervals for which it
+	// is unknown.
 	// +listType=atomic
 	Demand []float64 `json:"demand"`
 	// Before is the previous HPA.
 	Before ReplayTrack `json:"before"`
-	// Forewarm is the autoscaler with the value that Forewarm serves, or would serve in shadow mode.
+	// Forewarm is the autoscaler that scales on the value that Forewarm serves, or that it would serve if it were not
+	// in shadow mode.
 	Forewarm ReplayTrack `json:"forewarm"`
-	// Actual is how many replicas were ready in the cluster at the beginning of each interval. -1 where it is
-	// unknown. Absent if the source has no metrics of kube-state-metrics, or if the replicas cannot be counted.
+	// Actual is how many replicas were ready in the cluster at the beginning of each interval. It is -1 in intervals
+	// for which it is unknown. Absent if the source has no metrics from kube-state-metrics, or if Forewarm cannot count
+	// the replicas.
 	// +optional
 	// +listType=atomic
 	Actual []int32 `json:"actual,omitempty"`
@@ -256,10 +262,10 @@ type Replay struct {
 
 // ReplayTrack is the course of one autoscaler in a replay.
 type ReplayTrack struct {
-	// Ready is how many replicas were ready when the demand of each interval was highest.
+	// Ready is how many replicas were ready at the moment of highest demand in each interval.
 	// +listType=atomic
 	Ready []int32 `json:"ready"`
-	// Late is the share of each interval's demand that waited longer than the objective allows.
+	// Late is the share of each interval's demand that waited longer than the objective allows, from 0 to 1.
 	// +listType=atomic
 	Late []float64 `json:"late"`
 }
@@ -269,15 +275,15 @@ type Saving struct {
 	// ReplicaHours is how many replica-hours are saved.
 	// +optional
 	ReplicaHours *float64 `json:"replicaHours,omitempty"`
-	// Late is the share of the demand that is no longer late.
+	// Late is how much lower the late share of the demand is, from -1 to 1.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
 }
 
 // Autoscaler is an autoscaler that reads the value, with the headroom that it needs.
 type Autoscaler struct {
-	// Name is the name of the autoscaler, for example HorizontalPodAutoscaler/llama. It is spec.scaling if no
-	// autoscaler reads the value.
+	// Name is the name of the autoscaler, for example HorizontalPodAutoscaler/llama. If no autoscaler reads the value,
+	// the name is spec.scaling.
 	Name string `json:"name"`
 	// Target is the demand that one replica sustains, in the unit of the demand.
 	// +optional
@@ -335,10 +341,10 @@ type CandidateCost struct {
 	RelativeCost *float64 `json:"relativeCost,omitempty"`
 }
 
-// Deferrable says how the first autoscaler handles the work that can wait until a deadline, with the value that
-// Forewarm serves.
+// Deferrable says what happens to the work that can wait until a deadline, if the first autoscaler in autoscalers
+// scales on the value that Forewarm serves.
 type Deferrable struct {
-	// Deadline is how long the work can wait.
+	// Deadline is how long the work can wait after it has arrived.
 	Deadline metav1.Duration `json:"deadline"`
 	// ReplicaHours is how much work arrived in the objective's period, in replica-hours.
 	ReplicaHours float64 `json:"replicaHours"`
@@ -347,8 +353,8 @@ type Deferrable struct {
 	Missed *float64 `json:"missed,omitempty"`
 	// Waiting is how much work is waiting now, in replica-hours.
 	Waiting float64 `json:"waiting"`
-	// Needed is the value that the work and the demand need together, so that the work meets its deadline. Absent
-	// while the demand's headroom leaves enough capacity for the work.
+	// Needed is the value that the demand and the deferrable work need together, so that the work meets its deadline.
+	// Absent while the headroom leaves enough capacity for the work.
 	// +optional
 	Needed *float64 `json:"needed,omitempty"`
 }

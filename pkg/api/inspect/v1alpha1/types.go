@@ -2,9 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Labels of an Outlook. They find the Forecasts that need attention, for example with
-// "kubectl get outlooks -A -l inspect.forewarm.dev/state=Stale" or
-// "-l 'inspect.forewarm.dev/objective in (AtMaxReplicas, FasterThanLead)'".
+// Labels of an Outlook. Use them to find the Forecasts that need attention, for example with "kubectl get outlooks -A
+// -l inspect.forewarm.dev/state=Stale" or "-l 'inspect.forewarm.dev/objective in (AtMaxReplicas, FasterThanLead)'".
 const (
 	LabelState     = GroupName + "/state"
 	LabelModel     = GroupName + "/model"
@@ -13,12 +12,13 @@ const (
 
 // +kubebuilder:object:root=true
 
-// Outlook is everything that Forewarm currently knows about one Forecast. It has the namespace and the name of the
-// Forecast. It is read-only and never stored. The subresource plot is an SVG image of it, and the subresource page is
-// an HTML page. The page outlooks/-/frontpage lists all Forecasts of a namespace.
+// Outlook is everything that Forewarm currently knows about one Forecast. An Outlook has the namespace and the name of
+// its Forecast. It is read-only and never stored. The subresource plot shows it as an SVG image, and the subresource
+// page shows it as an HTML page. The page outlooks/-/frontpage lists all Forecasts of a namespace.
 type Outlook struct {
 	metav1.TypeMeta `json:",inline"`
-	// Standard object's metadata: the namespace and the name of the Forecast, and labels with its state and its model.
+	// Standard object's metadata: the namespace and the name of the Forecast, and labels with its state and its
+	// model.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	// Status is the outlook itself. There is no spec, because an outlook cannot be configured.
@@ -27,8 +27,8 @@ type Outlook struct {
 
 // +kubebuilder:object:root=true
 
-// OutlookList is a list of complete outlooks, sorted by namespace and name. Long lists are split into parts (limit
-// and continue), which kubectl requests one after another.
+// OutlookList is a list of complete outlooks, sorted by namespace and name. Long lists are split into parts (parameters
+// limit and continue), which kubectl requests one after another.
 type OutlookList struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -39,9 +39,9 @@ type OutlookList struct {
 
 // OutlookStatus is the outlook itself. Unknown numbers are left out. No number is ever NaN or infinite.
 type OutlookStatus struct {
-	// State is the state of the Forecast in one word: Ready, Warming, FallingBack (the newest samples are missing,
-	// and the running maximum is served), Stale (the data is too old, and nothing is served), Pending (no history has
-	// been read yet) or Invalid.
+	// State is the state of the Forecast in one word: Ready, Warming, FallingBack (the newest samples are missing, and
+	// Forewarm serves the running maximum), Stale (the data is too old, and Forewarm serves no value), Pending (no
+	// history has been read yet) or Invalid.
 	State string `json:"state"`
 	// Reason says with numbers why this value is served, or why no value is served.
 	Reason string `json:"reason"`
@@ -51,20 +51,21 @@ type OutlookStatus struct {
 	// +listMapKey=type
 	Conditions []Condition `json:"conditions,omitempty"`
 
-	// Observed is the current demand: the mean of the last minute for a rate, and the last sample for a gauge.
+	// Observed is the current demand. For a rate, it is the mean of the last minute, and for a gauge, it is the last
+	// sample.
 	// +optional
 	Observed *float64 `json:"observed,omitempty"`
-	// Served is the value that the metrics APIs return. Absent while nothing is served.
+	// Served is the value that the metrics APIs return. Absent while Forewarm serves no value.
 	// +optional
 	Served *float64 `json:"served,omitempty"`
 	// Serve says how the served value relates to the observed demand: Floor (the forecast, but never less than the
-	// observed demand), Forecast (the forecast, even if it is lower) or Shadow (the observed demand, and the forecast
-	// is only recorded). It is Shadow while the Forecast is paused.
+	// observed demand), Forecast (the forecast, even if it is lower) or Shadow (the observed demand; the forecast is
+	// only recorded). It is Shadow while the Forecast is paused.
 	Serve string `json:"serve"`
 	// Unit is the unit of the demand, for example requests/s.
 	// +optional
 	Unit string `json:"unit,omitempty"`
-	// Quantile is the quantile of the window peak that is served. Absent with an objective or a cost ratio.
+	// Quantile is the quantile of the window peak that Forewarm serves. Absent with an objective or a cost ratio.
 	// +optional
 	Quantile *float64 `json:"quantile,omitempty"`
 	// Late is the share of the demand that is allowed to be late. Absent without such an objective.
@@ -77,10 +78,10 @@ type OutlookStatus struct {
 	// ratio.
 	// +optional
 	CostRatio *float64 `json:"costRatio,omitempty"`
-	// Window is how far the served value looks ahead: the lead time (with an objective the median start), plus the
-	// HPA's sync period, one step and the lag of the metric.
+	// Window is the lead window: how far the served value looks ahead. It is the lead time (with an objective, the
+	// median duration of the starts), plus the HPA's sync period, one step and the lag of the metric.
 	Window metav1.Duration `json:"window"`
-	// LeadTime is the time from "more replicas" to "ready".
+	// LeadTime is the time from a request for more replicas until they are ready.
 	LeadTime LeadTime `json:"leadTime"`
 	// SampleTime is the time of the newest real sample.
 	// +optional
@@ -91,43 +92,43 @@ type OutlookStatus struct {
 	// +optional
 	Workload string `json:"workload,omitempty"`
 
-	// Model is the model that is selected, under the name that selectors use (model=…).
+	// Model is the forecast model that Forewarm currently uses, with the name that selectors use (model=…).
 	// +optional
 	Model string `json:"model,omitempty"`
 	// PathModel is the model that forecasts the path. It differs from model if that model forecasts only the window
 	// peak.
 	// +optional
 	PathModel string `json:"pathModel,omitempty"`
-	// ModelReason says why this model is selected.
+	// ModelReason says why Forewarm selected this model.
 	// +optional
 	ModelReason string `json:"modelReason,omitempty"`
-	// Skill is the skill of the selected candidate: it compares the model with simply repeating the last value, and is
-	// 1 − (pinball loss of the model / pinball loss of the last value). Above 0, the model forecasts better. Absent
-	// until it is known.
+	// Skill is the skill of the selected candidate. It compares the model with a forecast that simply repeats the last
+	// value: 1 − (pinball loss of the model / pinball loss of the last value). If it is above 0, the model forecasts
+	// better. Absent until it is known.
 	// +optional
 	Skill *float64 `json:"skill,omitempty"`
-	// Coverage is the coverage of the selected candidate: the share of past windows whose peak was at or below the
-	// quantile that it forecast (with an objective, the 0.95 quantile). Absent until it is known.
+	// Coverage is the coverage of the selected candidate: the share of past lead windows whose peak was at or below the
+	// quantile that the model forecast (with an objective, the 0.95 quantile). Absent until it is known.
 	// +optional
 	Coverage *float64 `json:"coverage,omitempty"`
-	// Fallbacks is how many steps were served by the fallback since Forewarm started.
+	// Fallbacks is the number of steps since Forewarm started in which it served the fallback (the running maximum).
 	// +optional
 	Fallbacks int64 `json:"fallbacks,omitempty"`
 
 	// Objective says whether the objective is met. Absent without an objective, and while the objective is not
-	// calibrated. In that case, the condition Uncalibrated has the reason.
+	// calibrated. If it is not calibrated, the condition Uncalibrated has the reason.
 	// +optional
 	Objective *Objective `json:"objective,omitempty"`
 	// Candidates lists all models with their scores, including the selected one.
 	// +optional
 	// +listType=atomic
 	Candidates []Candidate `json:"candidates,omitempty"`
-	// Path is the forecast for each step ahead.
+	// Path is the forecast for each future step.
 	// +optional
 	// +listType=atomic
 	Path []PathStep `json:"path,omitempty"`
-	// Day is the forecast of the mean demand in each of the next 24 hours. Absent in lists, and before a whole day of
-	// history is known.
+	// Day is the forecast of the mean demand in each of the next 24 hours. Absent in lists, and until Forewarm knows a
+	// whole day of history.
 	// +optional
 	// +listType=atomic
 	Day []PathStep `json:"day,omitempty"`
@@ -148,8 +149,8 @@ type OutlookStatus struct {
 	// +optional
 	// +listType=atomic
 	Events []Event `json:"events,omitempty"`
-	// Classifications lists the times in the last day at which the samples alone did not show the demand, oldest
-	// first. It contains the newest 64.
+	// Classifications lists the times in the last day at which the samples alone did not show the true demand, oldest
+	// first. It contains at most the newest 64.
 	// +optional
 	// +listType=atomic
 	Classifications []Classification `json:"classifications,omitempty"`
@@ -168,29 +169,30 @@ type Condition struct {
 	Message string `json:"message,omitempty"`
 }
 
-// LeadTime says how long new capacity takes, and where this figure comes from.
+// LeadTime says how long new capacity takes, and where this number comes from.
 type LeadTime struct {
-	// Duration is the time from "more replicas" to "ready".
+	// Duration is the time from a request for more replicas until they are ready.
 	Duration metav1.Duration `json:"duration"`
 	// Source says where the duration comes from.
 	// +optional
 	Source string `json:"source,omitempty"`
-	// WarmPool is the pool whose nodes make this duration possible. Absent if there is no such pool.
+	// WarmPool is the warm pool whose nodes make this duration possible. Absent if there is no such pool.
 	// +optional
 	WarmPool string `json:"warmPool,omitempty"`
 }
 
-// Candidate is one model, and how well it did on this series.
+// Candidate is one model, and how well it forecasts this demand.
 type Candidate struct {
 	// Name is the name of the model in selectors (model=…).
 	Name string `json:"name"`
 	// Title is the usual name of the model in statistics, for example ARIMA(1,1,1).
 	// +optional
 	Title string `json:"title,omitempty"`
-	// Selected is true for the model that is served.
+	// Selected is true for the model whose forecast Forewarm serves.
 	// +optional
 	Selected bool `json:"selected,omitempty"`
-	// Baseline is true for a baseline: the last value, the running maximum, the last season or the last week.
+	// Baseline is true for the simple forecasts that models are compared with: the last value, the running maximum, the
+	// last season and the last week.
 	// +optional
 	Baseline bool `json:"baseline,omitempty"`
 	// Loss is the mean recent pinball loss at the served level. Absent until it is known.
@@ -200,7 +202,7 @@ type Candidate struct {
 	// value. Absent until it is known.
 	// +optional
 	Skill *float64 `json:"skill,omitempty"`
-	// Coverage is the share of past windows whose peak was at or below the quantile that the model forecast. Absent
+	// Coverage is the share of past lead windows whose peak was at or below the forecast quantile of this model. Absent
 	// until it is known.
 	// +optional
 	Coverage *float64 `json:"coverage,omitempty"`
@@ -221,32 +223,33 @@ type Window struct {
 	Quantiles map[string]float64 `json:"quantiles"`
 }
 
-// PathStep is the forecast demand at one step ahead. Its quantiles are calibrated at the first step, and widen as the
-// errors of the model grow.
+// PathStep is the forecast demand at one future step. The quantiles are calibrated for the first step. For later steps,
+// they are further apart, as the errors of the model grow.
 type PathStep struct {
 	// Time is the time of the step.
 	Time metav1.Time `json:"time"`
-	// Point is the mean. Absent if the model has no mean.
+	// Point is the mean of the forecast. Absent if the model does not forecast a mean.
 	// +optional
 	Point *float64 `json:"point,omitempty"`
 	// Quantiles maps levels, for example "0.95", to values.
 	// +optional
 	Quantiles map[string]float64 `json:"quantiles,omitempty"`
-	// Replicas is the expected number of replicas for the point. It assumes as many replicas for each unit of demand
-	// as Forewarm's value used over the budget's period. Present only in day, and absent if it is not known.
+	// Replicas is the expected number of replicas for the demand in point. It assumes the same number of replicas per
+	// unit of demand as Forewarm's values used, on average, over the budget's period. Present only in day, and absent
+	// if it is not known.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 
-// PastForecast is a value that was served, and the actual peak of the window after it.
+// PastForecast is a value that Forewarm served, and the actual peak of the lead window that followed.
 type PastForecast struct {
-	// Time is when the value was served.
+	// Time is when Forewarm served the value.
 	Time metav1.Time `json:"time"`
-	// Forecast is the value that was served. Absent if no value was served.
+	// Forecast is the value that Forewarm served. Absent if Forewarm served no value.
 	// +optional
 	Forecast *float64 `json:"forecast,omitempty"`
-	// Actual is the window peak, or a lower bound of it if the demand was censored. Absent while the window is open,
-	// and if it has a gap.
+	// Actual is the actual peak of the window, or a lower bound of the peak if the demand was censored. Absent while
+	// the window has not ended, and if samples are missing in it.
 	// +optional
 	Actual *float64 `json:"actual,omitempty"`
 }
@@ -255,25 +258,27 @@ type PastForecast struct {
 type Sample struct {
 	// Time is when the step begins.
 	Time metav1.Time `json:"time"`
-	// Observed is the mean demand over the step. Absent in a gap.
+	// Observed is the mean demand over the step. Absent if samples are missing.
 	// +optional
 	Observed *float64 `json:"observed,omitempty"`
 }
 
 // Variant is one of the workloads that share the served value.
 type Variant struct {
-	// Name is the name by which the autoscaler selects this part (variant=…).
+	// Name is the name with which the autoscaler selects this part (variant=…).
 	Name string `json:"name"`
-	// Served is the part of this variant, which the metrics APIs return. The sum of all parts is the served value
-	// plus what is starting. It can be higher because of the minimum replicas of the variants.
+	// Served is this variant's part of the served value, which the metrics APIs return for this variant. The sum of all
+	// parts is the served value plus the parts that are starting. The sum can be higher than that because of the
+	// minimum replicas of the variants.
 	Served float64 `json:"served"`
 	// Replicas is how many replicas this part needs.
 	Replicas int32 `json:"replicas"`
-	// Starting is how much of this part is not ready yet, because this variant takes longer to start than the first
-	// one. Until it is ready, the other variants serve it.
+	// Starting is how much of this part cannot be served yet, because this variant takes longer to start than the first
+	// one. Until the replicas are ready, the other variants serve that demand.
 	// +optional
 	Starting float64 `json:"starting,omitempty"`
-	// Limited is true if the part of this variant is not increased, because some of its replicas find no node.
+	// Limited is true if Forewarm does not increase the part of this variant, because some replicas of the variant find
+	// no node.
 	// +optional
 	Limited bool `json:"limited,omitempty"`
 }
@@ -286,7 +291,7 @@ type Event struct {
 	Start metav1.Time `json:"start"`
 	// End is when the occurrence ends.
 	End metav1.Time `json:"end"`
-	// Known says in a sentence what is known about the demand.
+	// Known says in one sentence what the event says about the demand.
 	Known string `json:"known"`
 	// Effects says what happened in the last two occurrences, oldest first.
 	// +optional
@@ -298,15 +303,16 @@ type Event struct {
 type EventEffect struct {
 	// Start is when the occurrence began.
 	Start metav1.Time `json:"start"`
-	// Times is the demand as a multiple of what is usual at that time. Absent without samples.
+	// Times is the demand during the occurrence, as a multiple of the usual demand at that time. Absent if there are no
+	// samples.
 	// +optional
 	Times *float64 `json:"times,omitempty"`
-	// Highest is the highest demand. Absent without samples.
+	// Highest is the highest demand during the occurrence. Absent if there are no samples.
 	// +optional
 	Highest *float64 `json:"highest,omitempty"`
 }
 
-// Classification is a time in which the demand was censored or masked.
+// Classification is a period in which the demand was censored or masked.
 type Classification struct {
 	// From is the time of the first sample of this kind.
 	From metav1.Time `json:"from"`
@@ -314,8 +320,9 @@ type Classification struct {
 	To metav1.Time `json:"to"`
 	// Kind is Censored (the true demand was at least the observed demand) or Masked (the true demand is unknown).
 	Kind string `json:"kind"`
-	// Message says why the samples were classified like this.
+	// Message says why Forewarm classified the samples in this way.
 	Message string `json:"message"`
-	// Samples is the number of samples of this kind in that time. The other samples in that time are used unchanged.
+	// Samples is the number of samples of this kind in the period. Forewarm uses the other samples in the period
+	// unchanged.
 	Samples int32 `json:"samples"`
 }

@@ -96,7 +96,7 @@ func schema_pkg_api_inspect_v1alpha1_Alternative(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Alternative is the result of an HPA on the observed demand.",
+				Description: "Alternative is the result of an HPA that scales on the observed demand.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"late": {
@@ -136,7 +136,7 @@ func schema_pkg_api_inspect_v1alpha1_Alternative(ref common.ReferenceCallback) c
 					},
 					"target": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Target is the demand for each replica, in the unit of the demand.",
+							Description: "Target is the target of that HPA: the demand per replica, in the unit of the demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -163,7 +163,7 @@ func schema_pkg_api_inspect_v1alpha1_Autoscaler(ref common.ReferenceCallback) co
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name is the name of the autoscaler, for example HorizontalPodAutoscaler/llama. It is spec.scaling if no autoscaler reads the value.",
+							Description: "Name is the name of the autoscaler, for example HorizontalPodAutoscaler/llama. If no autoscaler reads the value, the name is spec.scaling.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -256,7 +256,7 @@ func schema_pkg_api_inspect_v1alpha1_BadHour(ref common.ReferenceCallback) commo
 					},
 					"demand": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Demand is the share of the whole demand in over that arrived in this hour.",
+							Description: "Demand is this hour's demand, as a share of all demand in the period of the field over.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -264,7 +264,7 @@ func schema_pkg_api_inspect_v1alpha1_BadHour(ref common.ReferenceCallback) commo
 					},
 					"replayed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Replayed is true if Forewarm did not serve in this hour, and late is a simulation of what would have happened.",
+							Description: "Replayed is true if Forewarm served no value in this hour. In that case, late is a simulation of what would have happened.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -282,7 +282,7 @@ func schema_pkg_api_inspect_v1alpha1_Budget(ref common.ReferenceCallback) common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Budget is the lateness that an objective allows over a rolling period, and how much of it the simulated autoscaler on the served value has used up. Amounts are replica-hours of late demand.",
+				Description: "Budget is the lateness that an objective allows over a rolling period, and how much of it has been used up in the simulation with the served value. Amounts are replica-hours of late demand.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"period": {
@@ -328,7 +328,7 @@ func schema_pkg_api_inspect_v1alpha1_Budget(ref common.ReferenceCallback) common
 					},
 					"targetLate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "TargetLate is the objective that Forewarm currently uses to choose the headroom. It is stricter than the configured objective while the budget is overspent, and looser while much of the budget is left. Absent until it is known.",
+							Description: "TargetLate is the share of late demand that Forewarm currently allows when it chooses the headroom. It is stricter than the configured objective while the budget is overspent, and looser while much of the budget is left. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -346,7 +346,7 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Candidate is one model, and how well it did on this series.",
+				Description: "Candidate is one model, and how well it forecasts this demand.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
@@ -366,14 +366,14 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 					},
 					"selected": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Selected is true for the model that is served.",
+							Description: "Selected is true for the model whose forecast Forewarm serves.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"baseline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Baseline is true for a baseline: the last value, the running maximum, the last season or the last week.",
+							Description: "Baseline is true for the simple forecasts that models are compared with: the last value, the running maximum, the last season and the last week.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -394,7 +394,7 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 					},
 					"coverage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Coverage is the share of past windows whose peak was at or below the quantile that the model forecast. Absent until it is known.",
+							Description: "Coverage is the share of past lead windows whose peak was at or below the forecast quantile of this model. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -494,7 +494,7 @@ func schema_pkg_api_inspect_v1alpha1_Classification(ref common.ReferenceCallback
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Classification is a time in which the demand was censored or masked.",
+				Description: "Classification is a period in which the demand was censored or masked.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"from": {
@@ -519,7 +519,7 @@ func schema_pkg_api_inspect_v1alpha1_Classification(ref common.ReferenceCallback
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Message says why the samples were classified like this.",
+							Description: "Message says why Forewarm classified the samples in this way.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -527,7 +527,7 @@ func schema_pkg_api_inspect_v1alpha1_Classification(ref common.ReferenceCallback
 					},
 					"samples": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Samples is the number of samples of this kind in that time. The other samples in that time are used unchanged.",
+							Description: "Samples is the number of samples of this kind in the period. Forewarm uses the other samples in the period unchanged.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -546,12 +546,12 @@ func schema_pkg_api_inspect_v1alpha1_Comparison(ref common.ReferenceCallback) co
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Comparison compares Forewarm with the previous HPA at equal reliability. If that HPA misses the objective, Forewarm compares itself with the same HPA at a target that makes it as reliable as Forewarm.",
+				Description: "Comparison compares Forewarm with the previous HPA at equal reliability. If the previous HPA misses the objective, the comparison uses a different target, with which that HPA is as reliable as Forewarm.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"verdict": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verdict is \"saves\", \"no difference\" (the difference is within 2 %, or within the interval), \"costs more\", \"too late\" (Forewarm misses the objective) or \"too early\" (less than three days of data).",
+							Description: "Verdict is \"saves\", \"no difference\" (the difference is at most 2 %, or the confidence interval includes zero), \"costs more\", \"too late\" (Forewarm misses the objective) or \"too early\" (less than three days of data).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -580,7 +580,7 @@ func schema_pkg_api_inspect_v1alpha1_Comparison(ref common.ReferenceCallback) co
 					},
 					"target": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Target is the target of the HPA in the comparison, for each replica.",
+							Description: "Target is the target of the HPA in the comparison: the demand per replica, in the unit of the demand.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -588,7 +588,7 @@ func schema_pkg_api_inspect_v1alpha1_Comparison(ref common.ReferenceCallback) co
 					},
 					"retargeted": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Retargeted is true if this target differs from the target of the previous HPA, because that HPA misses the objective.",
+							Description: "Retargeted is true if target is not the target that the previous HPA had, because with that target the HPA misses the objective.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -657,12 +657,12 @@ func schema_pkg_api_inspect_v1alpha1_Deferrable(ref common.ReferenceCallback) co
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Deferrable says how the first autoscaler handles the work that can wait until a deadline, with the value that Forewarm serves.",
+				Description: "Deferrable says what happens to the work that can wait until a deadline, if the first autoscaler in autoscalers scales on the value that Forewarm serves.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"deadline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Deadline is how long the work can wait.",
+							Description: "Deadline is how long the work can wait after it has arrived.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
@@ -691,7 +691,7 @@ func schema_pkg_api_inspect_v1alpha1_Deferrable(ref common.ReferenceCallback) co
 					},
 					"needed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Needed is the value that the work and the demand need together, so that the work meets its deadline. Absent while the demand's headroom leaves enough capacity for the work.",
+							Description: "Needed is the value that the demand and the deferrable work need together, so that the work meets its deadline. Absent while the headroom leaves enough capacity for the work.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -734,7 +734,7 @@ func schema_pkg_api_inspect_v1alpha1_Event(ref common.ReferenceCallback) common.
 					},
 					"known": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Known says in a sentence what is known about the demand.",
+							Description: "Known says in one sentence what the event says about the demand.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -782,14 +782,14 @@ func schema_pkg_api_inspect_v1alpha1_EventEffect(ref common.ReferenceCallback) c
 					},
 					"times": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Times is the demand as a multiple of what is usual at that time. Absent without samples.",
+							Description: "Times is the demand during the occurrence, as a multiple of the usual demand at that time. Absent if there are no samples.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"highest": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Highest is the highest demand. Absent without samples.",
+							Description: "Highest is the highest demand during the occurrence. Absent if there are no samples.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -843,7 +843,7 @@ func schema_pkg_api_inspect_v1alpha1_Hours(ref common.ReferenceCallback) common.
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Hours says how many hours were bad, and which.",
+				Description: "Hours says how many hours were bad, and which hours.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"judged": {
@@ -880,7 +880,7 @@ func schema_pkg_api_inspect_v1alpha1_Hours(ref common.ReferenceCallback) common.
 					},
 					"busyHour": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BusyHour is the share of the demand that arrives in a busy hour. One hour in ten has a larger share.",
+							Description: "BusyHour is the share of the demand that arrives in a typical busy hour: only one hour in ten has a larger share.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -916,12 +916,12 @@ func schema_pkg_api_inspect_v1alpha1_LeadTime(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "LeadTime says how long new capacity takes, and where this figure comes from.",
+				Description: "LeadTime says how long new capacity takes, and where this number comes from.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"duration": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Duration is the time from \"more replicas\" to \"ready\".",
+							Description: "Duration is the time from a request for more replicas until they are ready.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
@@ -934,7 +934,7 @@ func schema_pkg_api_inspect_v1alpha1_LeadTime(ref common.ReferenceCallback) comm
 					},
 					"warmPool": {
 						SchemaProps: spec.SchemaProps{
-							Description: "WarmPool is the pool whose nodes make this duration possible. Absent if there is no such pool.",
+							Description: "WarmPool is the warm pool whose nodes make this duration possible. Absent if there is no such pool.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -952,7 +952,7 @@ func schema_pkg_api_inspect_v1alpha1_Measured(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Measured is the lateness that a query of the source measures.",
+				Description: "Measured is the lateness that a query to the source measures.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"late": {
@@ -965,7 +965,7 @@ func schema_pkg_api_inspect_v1alpha1_Measured(ref common.ReferenceCallback) comm
 					},
 					"known": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Known is how much of the budget's period has measurements.",
+							Description: "Known is the length of the part of the budget's period for which there are measurements.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
@@ -982,26 +982,26 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Objective says whether the objective is met. Forewarm measures this with simulated autoscalers on the observed demand, each with its own pods and queue. One scales on the value that Forewarm serves, and another one on the observed demand. Costs are in replica-hours. To get GPU-hours, multiply them by the number of GPUs of a replica.",
+				Description: "Objective says whether the objective is met. Forewarm measures this with simulated autoscalers on the observed demand, each with its own pods and queue. One of them scales on the value that Forewarm serves, and another one scales on the observed demand. Costs are in replica-hours. To get GPU-hours, multiply them by the number of GPUs per replica.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the objective: the share of the demand that is allowed to wait longer than the time in wait. Absent with badHours and with a cost ratio.",
+							Description: "Late is the objective: the share of the demand that is allowed to wait longer than the time in wait. Absent if the objective is badHours or a cost ratio.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"badHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BadHours is the objective in bad hours: the share of the demand that is allowed to arrive in UTC clock hours in which more than a tenth of the demand waits longer than the time in wait. Absent without such an objective. With badHours, expectedLate, and late in curve and candidates, are also shares of the demand in bad hours.",
+							Description: "BadHours is the objective in bad hours: the share of the demand that is allowed to arrive in UTC clock hours in which more than a tenth of the demand waits longer than the time in wait. Absent without such an objective. If badHours is set, the fields expectedLate, curve.late and candidates.late also contain the share of the demand in bad hours.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"costRatio": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CostRatio is how many idle replica-hours cost as much as one replica-hour of demand that waits longer than the time in wait. Absent with an objective.",
+							Description: "CostRatio is how many idle replica-hours cost as much as one replica-hour of demand that waits longer than the time in wait. Absent without a cost ratio.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1014,7 +1014,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"verdict": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verdict says in one word whether the objective is met. Met: the objective is met or, with a cost ratio, Forewarm serves the cheapest headroom. Learning: there is too little history. Bounded: the served value is limited to what the history justifies. Overspent: more demand was late than the budget allows. AtMaxReplicas: the same, because maxReplicas of the autoscaler is too low. FasterThanLead: the same, because demand rises faster than replicas start.",
+							Description: "Verdict says in one word whether the objective is met. Met: the objective is met or, with a cost ratio, Forewarm serves the cheapest headroom. Learning: there is too little history. Bounded: Forewarm limits the served value, because the history does not justify a higher one. Overspent: more demand was late than the budget allows. AtMaxReplicas: more demand was late than the budget allows, because maxReplicas of the autoscaler is too low. FasterThanLead: more demand was late than the budget allows, because demand rises faster than replicas start.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1045,14 +1045,14 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"candidateReason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CandidateReason says why this candidate is selected.",
+							Description: "CandidateReason says why Forewarm selected this candidate.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"headroom": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Headroom is the headroom multiplier: how far the served value is above the median of the window peak, as a multiple of the spread of the window peak. Absent until it is known.",
+							Description: "Headroom is the headroom multiplier. It says how far the served value is above the median forecast of the window peak, as a multiple of the spread of that forecast. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1066,7 +1066,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"headroomReason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "HeadroomReason compares this headroom with a smaller and a larger one.",
+							Description: "HeadroomReason says why this headroom was chosen, by comparing it with a smaller and a larger one.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1079,32 +1079,32 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"over": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Over is the time that served and observed refer to: the budget's period, or the part of it for which there is data.",
+							Description: "Over is the length of the time that the results refer to: the budget's period, or the part of it for which there is data.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
 					"served": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Served is the result of the first autoscaler with the value that Forewarm serves, or would serve in shadow mode.",
+							Description: "Served is the result of the first autoscaler in autoscalers when it scales on the value that Forewarm serves, or that it would serve if it were not in shadow mode.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Account{}.OpenAPIModelName()),
 						},
 					},
 					"hours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Hours says which hours of this time were bad with the value that Forewarm serves. A bad hour is a UTC clock hour in which more than a tenth of the demand waited longer than the time in wait. Absent until an hour is known.",
+							Description: "Hours says which hours in over were bad with the value that Forewarm serves. A bad hour is a UTC clock hour in which more than a tenth of the demand waited longer than the time in wait. Absent until an hour is known.",
 							Ref:         ref(Hours{}.OpenAPIModelName()),
 						},
 					},
 					"deferrable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Deferrable is the result for the work that can wait, with the value that Forewarm serves. Absent if there is no such work.",
+							Description: "Deferrable is the result for the deferrable work, with the value that Forewarm serves. Absent if there is no such work.",
 							Ref:         ref(Deferrable{}.OpenAPIModelName()),
 						},
 					},
 					"measured": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Measured is the lateness that users saw, according to the query in objective.measured of the spec. Absent without this field, and until it is known.",
+							Description: "Measured is the lateness that users saw, as measured by the query in spec.objective.measured. Absent if that field is not set, and until it is known.",
 							Ref:         ref(Measured{}.OpenAPIModelName()),
 						},
 					},
@@ -1117,28 +1117,28 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"before": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Before is the result of the HPA that scaled the workload before Forewarm did (spec.scaling.before), on the observed demand.",
+							Description: "Before is the result of the previous HPA, which scaled the workload before Forewarm did (spec.scaling.before), on the observed demand.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Alternative{}.OpenAPIModelName()),
 						},
 					},
 					"hindsight": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Hindsight is the result of the same HPA with the best target in hindsight: the cheapest target with which no more demand was late than the objective allows, or than was late in served.",
+							Description: "Hindsight is the result of the previous HPA with the best target in hindsight. This is the cheapest target with which the HPA meets the objective, or with which no more demand is late than in served if Forewarm misses the objective.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Alternative{}.OpenAPIModelName()),
 						},
 					},
 					"saved": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Saved is before minus served. It is negative where served is higher.",
+							Description: "Saved is the difference before minus served. A number in it is negative if served is higher.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Saving{}.OpenAPIModelName()),
 						},
 					},
 					"headline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Headline says in one sentence what Forewarm gained or lost, compared with the previous HPA at equal reliability. Empty if there was no demand.",
+							Description: "Headline says in one sentence how much Forewarm saved or lost, compared with the previous HPA at equal reliability. Empty if there was no demand.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1163,7 +1163,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Autoscalers lists the autoscalers that read the value, each with the headroom that it needs. Forewarm serves the largest headroom.",
+							Description: "Autoscalers lists the autoscalers that read the value, each with the headroom that it needs. Forewarm uses the largest of these headrooms.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1181,7 +1181,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Candidates lists all candidates that were tried, and what it would cost to meet the objective with each of them.",
+							Description: "Candidates lists all candidates that Forewarm tried, and what it would cost to meet the objective with each of them.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1205,7 +1205,7 @@ func schema_pkg_api_inspect_v1alpha1_Outlook(ref common.ReferenceCallback) commo
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Outlook is everything that Forewarm currently knows about one Forecast. It has the namespace and the name of the Forecast. It is read-only and never stored. The subresource plot is an SVG image of it, and the subresource page is an HTML page. The page outlooks/-/frontpage lists all Forecasts of a namespace.",
+				Description: "Outlook is everything that Forewarm currently knows about one Forecast. An Outlook has the namespace and the name of its Forecast. It is read-only and never stored. The subresource plot shows it as an SVG image, and the subresource page shows it as an HTML page. The page outlooks/-/frontpage lists all Forecasts of a namespace.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1249,7 +1249,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookList(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "OutlookList is a list of complete outlooks, sorted by namespace and name. Long lists are split into parts (limit and continue), which kubectl requests one after another.",
+				Description: "OutlookList is a list of complete outlooks, sorted by namespace and name. Long lists are split into parts (parameters limit and continue), which kubectl requests one after another.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1303,7 +1303,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 				Properties: map[string]spec.Schema{
 					"state": {
 						SchemaProps: spec.SchemaProps{
-							Description: "State is the state of the Forecast in one word: Ready, Warming, FallingBack (the newest samples are missing, and the running maximum is served), Stale (the data is too old, and nothing is served), Pending (no history has been read yet) or Invalid.",
+							Description: "State is the state of the Forecast in one word: Ready, Warming, FallingBack (the newest samples are missing, and Forewarm serves the running maximum), Stale (the data is too old, and Forewarm serves no value), Pending (no history has been read yet) or Invalid.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1340,21 +1340,21 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Observed is the current demand: the mean of the last minute for a rate, and the last sample for a gauge.",
+							Description: "Observed is the current demand. For a rate, it is the mean of the last minute, and for a gauge, it is the last sample.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"served": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Served is the value that the metrics APIs return. Absent while nothing is served.",
+							Description: "Served is the value that the metrics APIs return. Absent while Forewarm serves no value.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"serve": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Serve says how the served value relates to the observed demand: Floor (the forecast, but never less than the observed demand), Forecast (the forecast, even if it is lower) or Shadow (the observed demand, and the forecast is only recorded). It is Shadow while the Forecast is paused.",
+							Description: "Serve says how the served value relates to the observed demand: Floor (the forecast, but never less than the observed demand), Forecast (the forecast, even if it is lower) or Shadow (the observed demand; the forecast is only recorded). It is Shadow while the Forecast is paused.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1369,7 +1369,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"quantile": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Quantile is the quantile of the window peak that is served. Absent with an objective or a cost ratio.",
+							Description: "Quantile is the quantile of the window peak that Forewarm serves. Absent with an objective or a cost ratio.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1397,13 +1397,13 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"window": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Window is how far the served value looks ahead: the lead time (with an objective the median start), plus the HPA's sync period, one step and the lag of the metric.",
+							Description: "Window is the lead window: how far the served value looks ahead. It is the lead time (with an objective, the median duration of the starts), plus the HPA's sync period, one step and the lag of the metric.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
 						},
 					},
 					"leadTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "LeadTime is the time from \"more replicas\" to \"ready\".",
+							Description: "LeadTime is the time from a request for more replicas until they are ready.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(LeadTime{}.OpenAPIModelName()),
 						},
@@ -1429,7 +1429,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"model": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Model is the model that is selected, under the name that selectors use (model=…).",
+							Description: "Model is the forecast model that Forewarm currently uses, with the name that selectors use (model=…).",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1443,35 +1443,35 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"modelReason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ModelReason says why this model is selected.",
+							Description: "ModelReason says why Forewarm selected this model.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"skill": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Skill is the skill of the selected candidate: it compares the model with simply repeating the last value, and is 1 − (pinball loss of the model / pinball loss of the last value). Above 0, the model forecasts better. Absent until it is known.",
+							Description: "Skill is the skill of the selected candidate. It compares the model with a forecast that simply repeats the last value: 1 − (pinball loss of the model / pinball loss of the last value). If it is above 0, the model forecasts better. Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"coverage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Coverage is the coverage of the selected candidate: the share of past windows whose peak was at or below the quantile that it forecast (with an objective, the 0.95 quantile). Absent until it is known.",
+							Description: "Coverage is the coverage of the selected candidate: the share of past lead windows whose peak was at or below the quantile that the model forecast (with an objective, the 0.95 quantile). Absent until it is known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"fallbacks": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Fallbacks is how many steps were served by the fallback since Forewarm started.",
+							Description: "Fallbacks is the number of steps since Forewarm started in which it served the fallback (the running maximum).",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
 					},
 					"objective": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Objective says whether the objective is met. Absent without an objective, and while the objective is not calibrated. In that case, the condition Uncalibrated has the reason.",
+							Description: "Objective says whether the objective is met. Absent without an objective, and while the objective is not calibrated. If it is not calibrated, the condition Uncalibrated has the reason.",
 							Ref:         ref(Objective{}.OpenAPIModelName()),
 						},
 					},
@@ -1500,7 +1500,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Path is the forecast for each step ahead.",
+							Description: "Path is the forecast for each future step.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1518,7 +1518,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Day is the forecast of the mean demand in each of the next 24 hours. Absent in lists, and before a whole day of history is known.",
+							Description: "Day is the forecast of the mean demand in each of the next 24 hours. Absent in lists, and until Forewarm knows a whole day of history.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1608,7 +1608,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Classifications lists the times in the last day at which the samples alone did not show the demand, oldest first. It contains the newest 64.",
+							Description: "Classifications lists the times in the last day at which the samples alone did not show the true demand, oldest first. It contains at most the newest 64.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1632,25 +1632,25 @@ func schema_pkg_api_inspect_v1alpha1_PastForecast(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PastForecast is a value that was served, and the actual peak of the window after it.",
+				Description: "PastForecast is a value that Forewarm served, and the actual peak of the lead window that followed.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"time": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Time is when the value was served.",
+							Description: "Time is when Forewarm served the value.",
 							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
 						},
 					},
 					"forecast": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Forecast is the value that was served. Absent if no value was served.",
+							Description: "Forecast is the value that Forewarm served. Absent if Forewarm served no value.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"actual": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Actual is the window peak, or a lower bound of it if the demand was censored. Absent while the window is open, and if it has a gap.",
+							Description: "Actual is the actual peak of the window, or a lower bound of the peak if the demand was censored. Absent while the window has not ended, and if samples are missing in it.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1668,7 +1668,7 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PathStep is the forecast demand at one step ahead. Its quantiles are calibrated at the first step, and widen as the errors of the model grow.",
+				Description: "PathStep is the forecast demand at one future step. The quantiles are calibrated for the first step. For later steps, they are further apart, as the errors of the model grow.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"time": {
@@ -1679,7 +1679,7 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 					},
 					"point": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Point is the mean. Absent if the model has no mean.",
+							Description: "Point is the mean of the forecast. Absent if the model does not forecast a mean.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1701,7 +1701,7 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Replicas is the expected number of replicas for the point. It assumes as many replicas for each unit of demand as Forewarm's value used over the budget's period. Present only in day, and absent if it is not known.",
+							Description: "Replicas is the expected number of replicas for the demand in point. It assumes the same number of replicas per unit of demand as Forewarm's values used, on average, over the budget's period. Present only in day, and absent if it is not known.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1741,7 +1741,7 @@ func schema_pkg_api_inspect_v1alpha1_Replay(ref common.ReferenceCallback) common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Demand is the highest demand of each interval, in replicas at full capacity. -1 where it is unknown.",
+							Description: "Demand is the highest demand of each interval, in replicas at full capacity. It is -1 in intervals for which it is unknown.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1762,7 +1762,7 @@ func schema_pkg_api_inspect_v1alpha1_Replay(ref common.ReferenceCallback) common
 					},
 					"forewarm": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Forewarm is the autoscaler with the value that Forewarm serves, or would serve in shadow mode.",
+							Description: "Forewarm is the autoscaler that scales on the value that Forewarm serves, or that it would serve if it were not in shadow mode.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(ReplayTrack{}.OpenAPIModelName()),
 						},
@@ -1774,7 +1774,7 @@ func schema_pkg_api_inspect_v1alpha1_Replay(ref common.ReferenceCallback) common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Actual is how many replicas were ready in the cluster at the beginning of each interval. -1 where it is unknown. Absent if the source has no metrics of kube-state-metrics, or if the replicas cannot be counted.",
+							Description: "Actual is how many replicas were ready in the cluster at the beginning of each interval. It is -1 in intervals for which it is unknown. Absent if the source has no metrics from kube-state-metrics, or if Forewarm cannot count the replicas.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1809,7 +1809,7 @@ func schema_pkg_api_inspect_v1alpha1_ReplayTrack(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Ready is how many replicas were ready when the demand of each interval was highest.",
+							Description: "Ready is how many replicas were ready at the moment of highest demand in each interval.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1828,7 +1828,7 @@ func schema_pkg_api_inspect_v1alpha1_ReplayTrack(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of each interval's demand that waited longer than the objective allows.",
+							Description: "Late is the share of each interval's demand that waited longer than the objective allows, from 0 to 1.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1862,7 +1862,7 @@ func schema_pkg_api_inspect_v1alpha1_Sample(ref common.ReferenceCallback) common
 					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Observed is the mean demand over the step. Absent in a gap.",
+							Description: "Observed is the mean demand over the step. Absent if samples are missing.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1892,7 +1892,7 @@ func schema_pkg_api_inspect_v1alpha1_Saving(ref common.ReferenceCallback) common
 					},
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that is no longer late.",
+							Description: "Late is how much lower the late share of the demand is, from -1 to 1.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1912,7 +1912,7 @@ func schema_pkg_api_inspect_v1alpha1_Variant(ref common.ReferenceCallback) commo
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name is the name by which the autoscaler selects this part (variant=…).",
+							Description: "Name is the name with which the autoscaler selects this part (variant=…).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1920,7 +1920,7 @@ func schema_pkg_api_inspect_v1alpha1_Variant(ref common.ReferenceCallback) commo
 					},
 					"served": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Served is the part of this variant, which the metrics APIs return. The sum of all parts is the served value plus what is starting. It can be higher because of the minimum replicas of the variants.",
+							Description: "Served is this variant's part of the served value, which the metrics APIs return for this variant. The sum of all parts is the served value plus the parts that are starting. The sum can be higher than that because of the minimum replicas of the variants.",
 							Default:     0,
 							Type:        []string{"number"},
 							Format:      "double",
@@ -1936,14 +1936,14 @@ func schema_pkg_api_inspect_v1alpha1_Variant(ref common.ReferenceCallback) commo
 					},
 					"starting": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Starting is how much of this part is not ready yet, because this variant takes longer to start than the first one. Until it is ready, the other variants serve it.",
+							Description: "Starting is how much of this part cannot be served yet, because this variant takes longer to start than the first one. Until the replicas are ready, the other variants serve that demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"limited": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Limited is true if the part of this variant is not increased, because some of its replicas find no node.",
+							Description: "Limited is true if Forewarm does not increase the part of this variant, because some replicas of the variant find no node.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},

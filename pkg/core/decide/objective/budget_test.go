@@ -77,7 +77,7 @@ func TestOverspent(t *testing.T) {
 	if r.Verdict != objective.Overspent || !r.Verdict.Misses() || r.Budget.Left() >= 0 || r.TargetLate >= late {
 		t.Fatalf("%s, budget %+v, headroom found for %v", r.Verdict, r.Budget, r.TargetLate)
 	}
-	for _, want := range []string{"at most 1% of the demand over 7 days may wait longer than 30s. In the last 7 days, ", "% did, ", "of the budget", "Forewarm now uses headroom"} {
+	for _, want := range []string{"at most 1% of the demand over 7 days may wait longer than 30s. In the last 7 days, ", "% was late, ", "of the budget", "Forewarm now uses headroom"} {
 		if !strings.Contains(r.Message(), want) {
 			t.Errorf("%q does not say %q", r.Message(), want)
 		}

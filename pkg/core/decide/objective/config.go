@@ -76,7 +76,7 @@ func (c Config) validate() error {
 		wrong("%d candidates and %d goals, expected at least one of each", len(c.Candidates), len(c.Goals))
 	}
 	if c.Period < 0 || c.Period%time.Hour != 0 || c.Delay < 0 {
-		wrong("a budget's period of %s and a delay of %d steps, expected whole hours, and 0 or more", c.Period, c.Delay)
+		wrong("budget period %s and delay %d steps, expected whole hours, and a delay of 0 or more", c.Period, c.Delay)
 	}
 	if len(c.Autoscalers) == 0 {
 		wrong("no autoscaler, expected at least one")

@@ -50,10 +50,10 @@ func (d *Difference) Message(wait time.Duration) string {
 	if d.Measured < d.Simulated {
 		amount, others = "more", "and whether the query misses requests, such as requests that a gateway holds"
 	}
-	target := fmt.Sprintf("a replica sustains %s than the target of %s (forewarm capacity estimates what it sustains)",
-		amount, humanize.Number(d.Target))
+	target := fmt.Sprintf("a replica sustains %s than the target of %s (to estimate what it sustains, run "+
+		"forewarm capacity)", amount, humanize.Number(d.Target))
 	if d.Explains > 0 {
-		text += fmt.Sprintf("probably %s: about %s would explain the difference", target,
+		text += fmt.Sprintf("probably, %s; a capacity of about %s per replica would explain the difference", target,
 			humanize.Significant(d.Explains, 2))
 	} else {
 		text += fmt.Sprintf("check whether %s, whether the signal is the total demand, %s", target, others)

@@ -21,9 +21,9 @@ func ShortPeriodAdvice(over time.Duration) string {
 		period = fmt.Sprintf("%.0f hours", over.Hours())
 	}
 	return fmt.Sprintf(
-		"over is %s, which is too short for badHours: on average, a single hour has %s of the demand of that period, and the "+
-			"period does not contain every day of the week; set spec.objective.over to at least 7d (and spec.history, too, "+
-			"if it is shorter)",
+		"the budget's period (over) is %s, which is too short for badHours: on average, a single hour has %s of the "+
+			"demand of that period, and the period does not contain every day of the week; set spec.objective.over to "+
+			"at least 7d (and spec.history, too, if it is shorter)",
 		period,
 		humanize.LateShare(time.Hour.Hours()/over.Hours()),
 	)
@@ -57,16 +57,16 @@ func (r *Report) message() string {
 			return fmt.Sprintf("%s. Headroom %s has the lowest total cost. With this headroom, %s of the demand "+
 				"is expected to be late", r.goalText(), headroom, expected)
 		}
-		return fmt.Sprintf("%s. So far, %s did, which is %s of the budget. Forewarm uses headroom %s%s",
+		return fmt.Sprintf("%s. So far, %s, which is %s of the budget. Forewarm uses headroom %s%s",
 			r.goalText(), r.servedShare(), r.Budget.spentText(), headroom, r.namedHoursText())
 	case Overspent:
 		served := first.Curve.At(first.Headroom)
-		return fmt.Sprintf("%s. In the last %s, %s did, which is %s of the budget. Forewarm now uses headroom %s, "+
+		return fmt.Sprintf("%s. In the last %s, %s, which is %s of the budget. Forewarm now uses headroom %s, "+
 			"with which %s of the demand is expected to be %s at a relative cost of %s%s", r.goalText(),
 			humanize.Period(r.Period), r.servedShare(), r.Budget.spentText(), humanize.Significant(first.Headroom, 3),
 			expected, r.Goal().Limited(), humanize.Significant(served.RelativeCost, 3), r.namedHoursText())
 	case AtMaxReplicas:
-		return fmt.Sprintf("%s, but %s did. maxReplicas is %d, but the highest demand of the last %s needed %d "+
+		return fmt.Sprintf("%s, but %s. maxReplicas is %d, but the highest demand of the last %s needed %d "+
 			"replicas. Raise maxReplicas", r.goalText(), r.servedShare(), first.Max,
 			humanize.Period(r.Period), r.PeakReplicas)
 	case Bounded:
@@ -75,9 +75,9 @@ func (r *Report) message() string {
 	case FasterThanLead:
 	}
 	top := first.Curve.Points[len(first.Curve.Points)-1]
-	return fmt.Sprintf("%s, but %s did: the demand rises faster than replicas start (%s). Forewarm uses headroom %s. "+
-		"With headroom %s, %s of the demand would still be %s at %s times the cost, so Forewarm does not use it. "+
-		"Shorten the lead time or add a warm pool", r.goalText(), r.servedShare(), r.Lead, headroom,
+	return fmt.Sprintf("%s, but %s: the demand rises faster than replicas start (the lead time is %s). Forewarm uses "+
+		"headroom %s. With headroom %s, %s of the demand would still be %s at %s times the cost, so Forewarm does not "+
+		"use it. Shorten the lead time or add a warm pool", r.goalText(), r.servedShare(), r.Lead, headroom,
 		humanize.Significant(top.Multiplier, 3), humanize.LateShare(top.Late), r.Goal().Limited(),
 		humanize.Significant(top.RelativeCost/first.Curve.At(highest.Headroom).RelativeCost, 3))
 }
@@ -88,9 +88,11 @@ func (r *Report) Goal() Goal { return Goal{r.Late, r.BadHours, r.Price} }
 // goalText is the goal in full.
 func (r *Report) goalText() string { return r.Goal().Sentence(r.Wait, r.Budget.Over) }
 
-// servedShare is the share of the demand that was late with what was served or, with BadHours, that arrived in bad hours.
+// servedShare is the share of the demand that was late with the served values or, with BadHours, that arrived in bad
+// hours: "0.62% was late".
 func (r *Report) servedShare() string {
-	return humanize.LateShare(r.Served.share(r.Goal()))
+	goal := r.Goal()
+	return humanize.LateShare(r.Served.share(goal)) + " was " + goal.Limited()
 }
 
 // Headline is the verdict on Forewarm compared with the previous HPA in one sentence; empty without demand. In shadow mode it says what

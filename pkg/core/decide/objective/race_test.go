@@ -130,7 +130,7 @@ func TestHeadline(t *testing.T) {
 		t.Errorf("%+v is not %+v and %+v", v.Compared, r.Served, r.Before)
 	}
 	if !(v.Low < v.Saved && v.Saved < v.High) ||
-		!strings.Contains(r.Details(false), "an HPA at 70% of a replica's capacity") {
+		!strings.Contains(r.Details(false), "an HPA with a target of 70% of a replica's capacity") {
 		t.Errorf("%+v: %s", v, r.Details(false))
 	}
 	if got := r.Headline(true); got != "In shadow mode: "+r.Headline(false) {

@@ -116,7 +116,7 @@ const (
 	// Met (True): the late demand is within the lateness budget. With costRatio, Forewarm uses the headroom with the lowest total cost.
 	// The budget covers a period and is not a limit for each day.
 	Met Verdict = "Met"
-	// Learning (False): less than a day was observed. The headroom is mostly based on other workloads.
+	// Learning (False): less than a day of demand was observed. The headroom is mostly based on other workloads.
 	//
 	// Fix: wait.
 	Learning Verdict = "Learning"
@@ -135,9 +135,10 @@ const (
 	//
 	// Fix: raise maxReplicas, or allow more late demand.
 	AtMaxReplicas Verdict = "AtMaxReplicas"
-	// FasterThanLead (False): the budget is overspent, because the demand rises faster than replicas start.
+	// FasterThanLead (False): the budget is overspent, because the demand rises faster than new replicas start.
 	//
-	// Fix: shorten the start time of the replicas (a warm node, a smaller image, faster loading of the weights), or allow more late demand.
+	// Fix: shorten the start time of the replicas (for example with warm nodes, a smaller image or faster loading of the weights), or
+	// allow more late demand.
 	FasterThanLead Verdict = "FasterThanLead"
 )
 

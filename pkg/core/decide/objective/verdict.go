@@ -136,7 +136,7 @@ func (o *Calibrator) judge(served *past, rivals []Alternative) *verdict.Verdict 
 		})),
 	}
 	if !(o.config.Baseline.Target > 0) {
-		c.HPAName = fmt.Sprintf("an HPA at %.0f%% of a replica's capacity", 100*AssumedTarget)
+		c.HPAName = fmt.Sprintf("an HPA with a target of %.0f%% of a replica's capacity", 100*AssumedTarget)
 	}
 	for i, r := range rivals {
 		c.Targets = append(

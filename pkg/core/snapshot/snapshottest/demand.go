@@ -81,7 +81,7 @@ func candidates(observed float64) []snapshot.Candidate {
 			Loss:     math.NaN(),
 			Skill:    math.NaN(),
 			Coverage: math.NaN(),
-			Error:    "8640 observations, want 20161: too short",
+			Error:    "8640 observations, expected at least 20161: too short",
 		},
 	}
 }

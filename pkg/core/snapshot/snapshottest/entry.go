@@ -87,7 +87,7 @@ func Warming(key snapshot.Key) *snapshot.ForecastSnapshot {
 		c := &e.Candidates[i]
 		c.Loss, c.Skill, c.Coverage = math.NaN(), math.NaN(), math.NaN()
 		if !c.Baseline {
-			c.Windows, c.Error = nil, "62 observations, want 240: too short"
+			c.Windows, c.Error = nil, "62 observations, expected at least 240: too short"
 		}
 	}
 	return e

@@ -138,7 +138,7 @@ func judged(r *objective.Report) *verdict.Verdict {
 	}
 	c := verdict.Comparison{
 		Objective: r.Late, Priced: r.Price > 0, Unit: "replica-hours", Period: "the last " + humanize.Period(r.Period),
-		HPAName:  "an HPA at 70% of a replica's capacity",
+		HPAName:  "an HPA with a target of 70% of a replica's capacity",
 		Forewarm: outcome(r.Late, r.Served), HPA: outcome(r.Before.Target, r.Before.Account),
 		Targets: []verdict.Outcome{outcome(r.Hindsight.Target, r.Hindsight.Account)},
 	}

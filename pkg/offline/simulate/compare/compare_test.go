@@ -236,7 +236,7 @@ func TestErrors(t *testing.T) {
 			}, "a history of 400 days is longer than the maximum of 366 days; use only its newest weeks",
 		},
 		{"shorter than the lead time", func(c *compare.Config) { c.Lead.Median = 3 * day }, "use at least 72"},
-		{"nothing", func(c *compare.Config) { c.Demand.Values = nil }, "0 observations, want 2"},
+		{"nothing", func(c *compare.Config) { c.Demand.Values = nil }, "0 observations, expected at least 2"},
 		{"negative", func(c *compare.Config) { c.Demand.Values[61] = -1 }, "the history is -1 at 2026-11-02T07:01:00Z"},
 		{"infinite", func(c *compare.Config) { c.Demand.Values[61] = math.Inf(1) }, "value 61 is +Inf"},
 		{"nothing but 0", func(c *compare.Config) { clear(c.Demand.Values) }, "the demand is 0 in the whole history"},
@@ -281,7 +281,7 @@ func TestNotes(t *testing.T) {
 			"16.7% of the history is missing. The longest gap is 1h0m0s.", "three values were none",
 		}},
 		{"maxReplicas, ten minutes", func(c *compare.Config) { c.HPA.Max, c.Demand = 7, everyNth(c.Demand, 10) }, []string{
-			"the demand is above the 700 that maxReplicas (7) sustain. Every policy is late during that time. Check that the " +
+			"the demand is above 700, the most that maxReplicas (7) can serve. Every policy is late during that time. Check that the " +
 				"demand is in the target's unit.",
 			"No target of hpa-best-target meets the objective",
 			"The history has steps of 10m0s, which is longer than the lead time",
@@ -290,7 +290,7 @@ func TestNotes(t *testing.T) {
 			"minReplicas, and a target over the capacity",
 			func(c *compare.Config) { c.HPA.Min, c.Capacity = 90, 50 },
 			[]string{
-				"The highest demand is 1720, and minReplicas (90) already sustain 4500",
+				"The highest demand is 1720, and minReplicas (90) is already enough for 4500",
 				"The HPA's target, 80, is above the capacity of a replica",
 			},
 		},

@@ -79,7 +79,7 @@ func (p *plan) doubt() string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"The median demand, %s, takes %s replicas, but maxReplicas is %d. Either the demand is not in the unit of the replica "+
+		"The median demand, %s, needs %s replicas, but maxReplicas is %d. Either the demand is not in the unit of the replica "+
 			"capacity (%s), or these values are not demand.",
 		humanize.Amount(usual),
 		humanize.Amount(usual/p.Capacity),
@@ -102,9 +102,9 @@ func (p *plan) deferrableNote(c *Comparison, note noteFunc) {
 		}
 	}
 	note(
-		"%s of the demand may wait up to %s. It is served after the rest of the demand and never counts as late. The share of it "+
-			"that missed the deadline is %s. The HPA scales on all of the demand. Forewarm serves the work that may wait with the "+
-			"headroom of the rest.",
+		"%s of the demand may wait up to %s. This work is served after the other demand and never counts as late. The share of "+
+			"this work that missed the deadline is %s. The HPA scales on all of the demand. Forewarm uses the headroom of the other "+
+			"demand for the work that may wait.",
 		humanize.Share(p.Deferrable),
 		humanize.Span(p.Deadline),
 		humanize.List(missed),
@@ -136,7 +136,7 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	least, most := float64(p.HPA.Min)*p.Capacity, float64(p.HPA.Max)*p.Capacity
 	if p.peak <= least {
 		note(
-			"The highest demand is %s, and minReplicas (%d) already sustain %s, so no policy can save anything. Check that "+
+			"The highest demand is %s, and minReplicas (%d) is already enough for %s, so no policy can save anything. Check that "+
 				"the demand is in the target's unit.",
 			humanize.Significant(p.peak, 3),
 			p.HPA.Min,
@@ -156,7 +156,7 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 			unit = " Check that the demand is in the target's unit."
 		}
 		note(
-			"For %s of the time, the demand is above the %s that maxReplicas (%d) sustain. Every policy is late during that "+
+			"For %s of the time, the demand is above %s, the most that maxReplicas (%d) can serve. Every policy is late during that "+
 				"time.%s",
 			humanize.Share(over),
 			humanize.Significant(most, 3),

@@ -49,7 +49,7 @@ func meansOver(s forecast.Series, step time.Duration) forecast.Series {
 func (w *windowPeaks) outlook(at time.Time, after time.Duration) warmpool.Outlook {
 	i := int(after/Step) - 1
 	if after < day || i >= len(w.rows) || len(w.rows[i]) == 0 {
-		return warmpool.Outlook{Unreliable: "still warming up"}
+		return warmpool.Outlook{Unreliable: "is still warming up"}
 	}
 	return warmpool.Outlook{Observed: w.observed(i), Windows: w.rows[i], Recent: w.recent(at, after)}
 }

@@ -183,7 +183,7 @@ func (p *plan) poolNotes(w *PoolResult) []string {
 	}
 	note(
 		"A node has room for %s and is kept for %s after its last replica has stopped. A replica that does not fit on a node "+
-			"waits for a new node. The room that the pool holds costs the same as room in use.",
+			"waits for a new node. Room that the pool holds costs the same as room in use.",
 		room,
 		formatMinutes(keepIdleNode),
 	)

@@ -250,7 +250,7 @@ type Shape struct {
 
 func (s Shape) scenario() Scenario {
 	question := &Question{
-		"Other shapes of GPU",
+		"Other GPU shapes",
 		[]string{
 			"A shape consists of the GPUs per replica, the hourly price of a GPU, and what a replica sustains. Forewarm assumes the " +
 				"same lead time, minReplicas and maxReplicas for all shapes.",

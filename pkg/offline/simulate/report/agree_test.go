@@ -25,7 +25,7 @@ func TestWritersAgree(t *testing.T) {
 		{"all", func(*compare.Comparison) {}, "The cheapest that meets the objective is wait 5m0s: $2,585 instead of $5,170."},
 		{"no pool", func(c *compare.Comparison) { c.WarmPool = nil }, "This history is made up, and so is this verdict"},
 		{"no what-ifs", without("What would save more"), "is quarter (0.25 × $1.10/h, capacity 300): $2,640 instead of"},
-		{"no shapes", without("Other shapes of GPU"), "Each line is one change."},
+		{"no shapes", without("Other GPU shapes"), "Each line is one change."},
 		{"no servers that sleep", without("Servers that sleep"), "A replica sustains 1000 (given)."},
 		{"no variants", without("Variants"), "for the servers that are awake. This pays off if a GPU-hour of a sleeping server costs less than 48.3% of"},
 		{"nothing else", func(c *compare.Comparison) { *c = *comparison() }, "Two days are short"},
@@ -253,7 +253,7 @@ func sectionsAgree(t *testing.T, c *compare.Comparison, told figures, lines map[
 				f.amount("idleGpuHoursPerDay"), f.limited(limited), "25%", f.minutes("meanWaitSeconds"))
 		}},
 		{"scenarios", "What would save more", asks(c, "What would save more"), of("What would save more"), cells},
-		{"scenarios", "Other shapes of GPU", asks(c, "Other shapes of GPU"), of("Other shapes of GPU"), cells},
+		{"scenarios", "Other GPU shapes", asks(c, "Other GPU shapes"), of("Other GPU shapes"), cells},
 		{"scenarios", "Servers that sleep", asks(c, "Servers that sleep"), of("Servers that sleep"), cells},
 		{"scenarios", "Variants", asks(c, "Variants"), of("Variants"), cells},
 	} {

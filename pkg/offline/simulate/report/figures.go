@@ -125,14 +125,14 @@ func (f figures) policy(r *report.Record, p *compare.PolicyResult) {
 	r.Add("churnPerHour", "churn\n/h", churn, formatDecimal(churn, 1)).
 		Means("Replicas started or stopped per hour")
 	r.Add("earlySeconds", "min\nearly", p.MeanEarly, formatMinutes(p.MeanEarly)).
-		Means("How many minutes before the demand needed them replicas were ready")
+		Means("Mean time, in minutes, from when a replica was ready to when the demand needed it")
 	r.Add("lateSeconds", "min\nlate", p.MeanLate, formatMinutes(p.MeanLate)).
-		Means("How many minutes after the demand needed them replicas were ready")
+		Means("Mean time, in minutes, from when the demand needed a replica to when it was ready")
 	r.Data("peakReplicas", p.Report.Peak)
 	r.Data("hindsight", p.Hindsight)
 	r.Data("meetsObjective", p.MeetsObjective)
 	r.Add("relativeCost", "rel.\ncost", cost, formatDecimal(cost, 2)).
-		Means("Relative cost: the GPU-hours paid for, divided by the GPU-hours that the demand itself takes")
+		Means("Relative cost: the GPU-hours paid for, divided by the GPU-hours that the demand itself needs")
 	r.Data("frontier", report.Records(p.Frontier, func(r *report.Record, at *compare.Point) {
 		r.Data("setting", at.Setting)
 		r.Data(f.limitedFraction(), at.Late)

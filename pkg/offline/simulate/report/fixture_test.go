@@ -98,7 +98,7 @@ func withAnswers() *compare.Comparison {
 		})
 		return &c.Scenarios[len(c.Scenarios)-1]
 	}
-	const what, shapes, sleep, variants = "What would save more", "Other shapes of GPU", "Servers that sleep", "Variants"
+	const what, shapes, sleep, variants = "What would save more", "Other GPU shapes", "Servers that sleep", "Variants"
 	add(what, "Each line is one change.", "lead time 1m0s", 211.2, 0.02).LeadTime = time.Minute
 	add(what, "Each line is one change.", "wait 5m0s", 422.4, 0).Wait = 5 * time.Minute
 	shape := func(name string, capacity, gpus, price, hours, limited float64) {

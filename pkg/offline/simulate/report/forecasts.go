@@ -69,7 +69,7 @@ func forecastsAnswer(f *accuracy.Result) answer {
 			"MAE is the mean error of the demand that was forecast for the horizon, in the demand's unit. MASE is the same error, " +
 				"divided by the error of repeating the last day (or, if the history is too short for that, the last value). Loss is " +
 				"the pinball loss of the 95% quantile of the peak until the horizon. Lower is better. Coverage is how often that peak " +
-				"was within each quantile. Skill shows how much lower the number to its left is than the same number for last-value.",
+				"was at or below each quantile. Skill shows how much lower the number to its left is than the same number for last-value.",
 			"¹ a baseline that needs no training",
 		}, f.Notes...),
 	}

@@ -106,7 +106,7 @@ func coursesSection(c *compare.Comparison, width int) report.Section {
 		Drawing: drawing.String(),
 		Notes: []string{
 			fmt.Sprintf(
-				"In the row of the demand, a full bar is a demand of %s replicas. In the rows of the policies, "+
+				"In the demand row, a full bar means a demand of %s replicas. In the policy rows, "+
 					"a full bar means that %s of the demand was late.",
 				humanize.Amount(chart.HighestValue(came)),
 				humanize.Share(worst),
