@@ -26,43 +26,43 @@ func main() {
 	os.Exit(run())
 }
 
-// limitMemory lets the runtime collect garbage harder near the limit of the container (GOMEMLIMIT), which would end the process.
-// Without a limit, or where it cannot be read, nothing changes.
+// limitMemory makes the garbage collector work harder near the memory limit of the container (GOMEMLIMIT), at which the process would be
+// killed. If there is no limit, or it cannot be read, nothing changes.
 func limitMemory() {
-	const share = 0.9                                                // The rest is for what the runtime does not count.
+	const share = 0.9                                                // The rest is for memory outside the runtime.
 	_, _ = memlimit.SetGoMemLimitWithOpts(memlimit.WithRatio(share)) //nolint:errcheck // See above.
 }
 
 const (
-	// gcPercent is the least GOGC in percent. The live heap is samples and scores, mostly without pointers, so collections four times as
-	// frequent as Go's cost little of a large fleet's CPU time, and save a third of its memory.
+	// gcPercent is the minimum GOGC in percent. The live heap consists of samples and scores, mostly without pointers. Therefore four times as
+	// many collections as by default cost little of a large fleet's CPU time, and save a third of its memory.
 	gcPercent = 25
-	// minGarbage is how much garbage a collection is worth at least: of a small heap those of gcPercent take a fifth of the CPU time
-	// under load, and two fifths while Forecasts are created.
+	// minGarbage is the minimum garbage between two collections. With a small heap, collections at gcPercent would take a fifth of the CPU
+	// time under load, and two fifths while Forecasts are created.
 	minGarbage = 64 << 20
 	// pacePause is how often the live heap is read.
 	pacePause = 10 * time.Second
 )
 
-// paceCollections keeps the garbage between two collections above its least, for as long as the program runs.
+// paceCollections keeps the garbage between two collections above minGarbage while the program runs.
 func paceCollections() {
 	live := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	for percent := 100; ; { // Go's own, which is also right for a command of seconds that holds a history of weeks.
+	for percent := 100; ; { // Go's default, which is also right for a short command that holds weeks of history.
 		time.Sleep(pacePause)
 		runtimemetrics.Read(live)
 		wanted := max(gcPercent, int(100*minGarbage/max(live[0].Value.Uint64(), minGarbage/4)))
-		if wanted*4 < percent*3 || wanted*3 > percent*4 { // To set it stops the world.
+		if wanted*4 < percent*3 || wanted*3 > percent*4 { // Setting it stops the world.
 			percent = wanted
 			debug.SetGCPercent(percent)
 		}
 	}
 }
 
-// secondSignalDelay is how long a second signal counts as the first one: timeout(1), for example, signals the process and its
-// group.
+// secondSignalDelay is how long a second signal counts as a part of the first one. For example, timeout(1) signals the process and also its
+// process group.
 const secondSignalDelay = time.Second
 
-// run stops the command gracefully at the first signal, and at once at a later one.
+// run stops the command gracefully at the first signal, and immediately at a later one.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), shutdown.Signals()...)
 	defer stop()

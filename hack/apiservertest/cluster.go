@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// assets is the variable that names the folder with the binaries.
+// assets is the environment variable with the folder of the binaries.
 const assets = "KUBEBUILDER_ASSETS"
 
 // Cluster is a running control plane. It stops when its test ends.
@@ -63,7 +63,7 @@ func Start(tb testing.TB) *Cluster {
 	} {
 		c.environment.ControlPlane.GetAPIServer().Configure().Set(flags, values)
 	}
-	const quota = 8 << 30 // Each write of an object of 1.4 MB takes as much.
+	const quota = 8 << 30 // Each write of an object of 1.4 MB takes that much.
 	c.environment.ControlPlane.Etcd = &envtest.Etcd{}
 	c.environment.ControlPlane.Etcd.Configure().Set("quota-backend-bytes", strconv.Itoa(quota))
 	c.aggregate(tb)
@@ -182,7 +182,7 @@ func Eventually(tb testing.TB, patience time.Duration, check func() string) {
 // Background does work until the returned function is called, at the latest until the test ends.
 func Background(tb testing.TB, work func(context.Context) error) (stop func()) {
 	tb.Helper()
-	// A test's own context ends before its clean-up.
+	// A test's own context ends before its cleanup.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -118,8 +118,8 @@ func (k Kubelet) Ready(p *corev1.Pod, took time.Duration) time.Time {
 	return at(took).Time
 }
 
-// aggregate gives the kube-apiserver a certificate by which it vouches for users to the servers behind it, and lets it
-// find them by name: Endpoints refuse addresses of loopback, but a Service may have the name localhost.
+// aggregate gives the kube-apiserver a certificate with which it authenticates users to the servers behind it. It also lets the
+// kube-apiserver find these servers by name, because Endpoints reject loopback addresses, but a Service may have the name localhost.
 func (c *Cluster) aggregate(tb testing.TB) {
 	tb.Helper()
 	certificate, key := frontProxy(tb)
@@ -184,7 +184,7 @@ func (c *Cluster) Route(tb testing.TB, namespace, service string, port, want int
 	}
 }
 
-// apiServices are the names of the APIServices that name a Service.
+// apiServices returns the names of the APIServices that refer to a Service.
 func (c *Cluster) apiServices(tb testing.TB, namespace, service string) []string {
 	tb.Helper()
 	all := c.MustKubectl(tb, "", "get", "apiservice", "-o",
@@ -198,8 +198,7 @@ func (c *Cluster) apiServices(tb testing.TB, namespace, service string) []string
 	return names
 }
 
-// discover waits until the kube-apiserver's discovery lists a group's version, as kubectl and the HPA controller read
-// it.
+// discover waits until the kube-apiserver's discovery lists a group's version, in the form that kubectl and the HPA controller read.
 func (c *Cluster) discover(tb testing.TB, group, version string) {
 	tb.Helper()
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)

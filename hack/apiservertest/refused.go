@@ -43,7 +43,7 @@ func (c *Cluster) Refused(tb testing.TB, kind, namespace string, n int, spec map
 		}
 	})
 	var names []string
-	room := 1_572_864 // The most that etcd takes at once.
+	room := 1_572_864 // The maximum that etcd accepts in one request.
 	for i := range n {
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "forewarm.dev/v1alpha1", "kind": kind, "spec": maps.Clone(spec),
@@ -60,7 +60,7 @@ func (c *Cluster) Refused(tb testing.TB, kind, namespace string, n int, spec map
 	return names
 }
 
-// createFull creates an object that has at most so many bytes, and as many as there is room for. It returns their number.
+// createFull creates an object that is as large as possible within a number of bytes, and returns its size.
 func createFull(tb testing.TB, objects dynamic.ResourceInterface, object *unstructured.Unstructured, room int) int {
 	tb.Helper()
 	const step = 100
@@ -76,7 +76,7 @@ func createFull(tb testing.TB, objects dynamic.ResourceInterface, object *unstru
 	}
 }
 
-// fill adds labels, whose number is not limited, and an annotation, until an object has so many bytes.
+// fill adds labels, whose number is not limited, and an annotation, until an object has the given number of bytes.
 func fill(tb testing.TB, object *unstructured.Unstructured, bytes int) {
 	tb.Helper()
 	const label = 320
@@ -94,7 +94,7 @@ func fill(tb testing.TB, object *unstructured.Unstructured, bytes int) {
 	object.SetAnnotations(map[string]string{"pad": strings.Repeat("x", max(0, bytes-len(text)))})
 }
 
-// refuse has the API server refuse the statuses of objects by their names, until the test ends.
+// refuse makes the API server reject the statuses of objects with certain names, until the test ends.
 func (c *Cluster) refuse(tb testing.TB, plural, namespace string) {
 	tb.Helper()
 	c.MustKubectl(tb, fmt.Sprintf(refusingPolicy, plural), "apply", "-f", "-")

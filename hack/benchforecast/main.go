@@ -87,7 +87,7 @@ func run(args []string, out, log io.Writer) error {
 	return b.scoreOnline(traces)
 }
 
-// options are the flags of the command line.
+// options has the values of the flags.
 type options struct {
 	train, test, traces string
 	models              []string
@@ -156,7 +156,7 @@ func (o *options) wants(name string) bool {
 	return len(o.sets) == 0 || slices.ContainsFunc(o.sets, partOf)
 }
 
-// methods are the models, the two methods that every set is scored by for comparison, and the peers.
+// methods returns the models, the two methods with which every set is scored for comparison, and the peers.
 func (o *options) methods() []string {
 	out := slices.Clone(o.models)
 	for _, name := range []string{seasonalNaive, naive2} {
@@ -174,7 +174,7 @@ func (o *options) methods() []string {
 type bench struct {
 	options
 	out, log io.Writer
-	heading  string // The last one that the table printed.
+	heading  string // The last heading that the table printed.
 }
 
 // read reads the wanted sets, and the traces if the set "online" is wanted.

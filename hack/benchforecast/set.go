@@ -34,7 +34,7 @@ var peersScript string
 
 const (
 	day = 24 * time.Hour
-	// median is its index in levels.
+	// median is the index of the median in levels.
 	median = 5
 	// defaultModel is compared with seasonalNaive and naive2 on every set.
 	defaultModel  = "auto"
@@ -46,11 +46,11 @@ const (
 	online = "online"
 )
 
-// levels are the quantiles of every forecast: the nine tenths between the bounds of the 95 % interval.
+// levels returns the quantiles of every forecast: the nine deciles, and the bounds of the 95 % interval.
 func levels() []float64 { return []float64{0.025, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.975} }
 
-// set is scored as a whole. Its kind is "m4" or "windows". The season scales MASE and MSIS, and is the only season of
-// many models. Others use a day and a week.
+// set is scored as a unit. Its kind is "m4" or "windows". season scales MASE and MSIS, and is the only season of many models. Other models
+// use a day and a week.
 type set struct {
 	kind, name      string
 	step            time.Duration
@@ -58,7 +58,7 @@ type set struct {
 	windows         []window
 }
 
-// steps is the number of steps in a duration, at least 1.
+// steps returns the number of steps in a duration, at least 1.
 func (s set) steps(d time.Duration) int { return max(int(d/s.step), 1) }
 
 // window is a history and the values after it.
@@ -86,7 +86,7 @@ func (f figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
-// orUndefined is the value, or undefined if there is an error.
+// orUndefined returns the value, or undefined if there is an error.
 func orUndefined(value float64, err error) figure {
 	if err != nil {
 		value = math.NaN()
@@ -140,7 +140,7 @@ func (b *bench) scoreSet(s set) error {
 	return nil
 }
 
-// ask forecasts every window by a model or by a peer.
+// ask forecasts every window with a model or with a peer.
 func (b *bench) ask(s set, name string) ([]answer, error) {
 	if peer, found := strings.CutPrefix(name, ofR); found {
 		return b.askPeer(s, peer)
@@ -163,14 +163,14 @@ func (b *bench) ask(s set, name string) ([]answer, error) {
 	return answers, nil
 }
 
-// cpu is the CPU time that the process has used, in all of its threads.
+// cpu returns the CPU time that all threads of the process have used.
 func cpu() time.Duration {
 	var usage syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &usage) //nolint:errcheck // It can only fail for other arguments.
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// row is the score of a method's answers, or the reason why there are none. Every figure is undefined then.
+// row returns the score of a method's answers, or the reason why there are none. In that case, every figure is undefined.
 func (s set) row(name string, answers []answer, err error) scoreRow {
 	row := scoreRow{
 		Set: s.kind, Name: s.name, Model: method(name), Series: len(s.windows), Horizon: s.horizon, Season: s.season,
@@ -199,7 +199,7 @@ func (s set) row(name string, answers []answer, err error) scoreRow {
 	return row
 }
 
-// pool concatenates the steps of all windows, each multiplied by its window's weight.
+// pool concatenates the steps of all windows, each multiplied by the weight of its window.
 func (s set) pool(answers []answer, weight func(window) float64) (actual, points []float64, quantiles [][]float64) {
 	rows := make([][]float64, 2+len(levels()))
 	for i, a := range answers {
@@ -214,8 +214,8 @@ func (s set) pool(answers []answer, weight func(window) float64) (actual, points
 	return rows[0], rows[1], rows[2:]
 }
 
-// weight is the MASE of an error of 1, with a season of 1 if the history is no longer than a season. It is NaN if
-// the scale is 0: the window does not count in scaled measures then.
+// weight is the MASE of an error of 1. The season is 1 if the history is not longer than a season. It is NaN if the scale is 0; then the
+// window does not count in scaled measures.
 func (w window) weight(season int) float64 {
 	if season >= w.past.Len() {
 		season = 1
@@ -223,7 +223,7 @@ func (w window) weight(season int) float64 {
 	return float64(orUndefined(accuracy.MASE([]float64{1}, []float64{0}, w.past.Values, season)))
 }
 
-// thinned keeps at most so many windows, evenly spread; 0 means all.
+// thinned keeps at most the given number of windows, evenly spread; 0 means all.
 func (s set) thinned(limit int) set {
 	if n := len(s.windows); limit > 0 && limit < n {
 		kept := make([]window, limit)
@@ -235,7 +235,7 @@ func (s set) thinned(limit int) set {
 	return s
 }
 
-// models has the models by their names on the command line, configured for the set and the length of a history.
+// models returns the models by their names on the command line, configured for the set and the length of a history.
 func (s set) models(history int) map[string]forecast.Model {
 	seasons := []int{s.steps(day), s.steps(7 * day)}
 	repeat := forecast.Model(naive.Seasonal{Period: s.season})
@@ -267,10 +267,10 @@ type method string
 // IsZero makes JSON leave out the name of the default model.
 func (m method) IsZero() bool { return m == defaultModel }
 
-// allPeers are the methods of peers.R: those of R's package forecast, and prophet.
+// allPeers returns the methods of peers.R: those of R's package forecast, and prophet.
 func allPeers() []string { return []string{"thetaf", "auto.arima", "ets", "stlf", "tbats", "prophet"} }
 
-// askPeer forecasts every window by a method of R.
+// askPeer forecasts every window with a method in R.
 func (b *bench) askPeer(s set, name string) ([]answer, error) {
 	dir, err := os.MkdirTemp("", "benchforecast-")
 	if err != nil {
@@ -293,7 +293,7 @@ func (b *bench) askPeer(s set, name string) ([]answer, error) {
 	return s.readPeer(string(printed))
 }
 
-// rows is the input of peers.R: a row for each window, with the newest values of its history.
+// rows returns the input of peers.R: a row for each window, with the newest values of its history.
 func (s set) rows(newest int) string {
 	var text strings.Builder
 	for _, w := range s.windows {

@@ -22,8 +22,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// windowSets are the sets of a folder of traces: each file at its own step and at multiples of it, with GIFT-Eval's
-// short horizon and its medium one.
+// windowSets returns the sets for a folder of traces: each file at its own step and at multiples of it, with the short and the medium
+// horizon of GIFT-Eval.
 func windowSets(all []demandtest.Recorded) (sets []set) {
 	for begin, end := 0, 0; begin < len(all); begin = end {
 		for end < len(all) && all[end].File == all[begin].File {
@@ -40,8 +40,8 @@ func windowSets(all []demandtest.Recorded) (sets []set) {
 	return sets
 }
 
-// windowSet has the windows of a file's columns: as many of each as of the shortest, and none if its history is shorter
-// than the horizon.
+// windowSet returns the windows of a file's columns. All columns have as many windows as the shortest one, and none if its history is
+// shorter than the horizon.
 func windowSet(columns []demandtest.Recorded, step time.Duration, terms int) set {
 	cycle, out := day, set{kind: "windows", step: step, season: 1, horizon: 48 * terms}
 	if step < time.Minute {
@@ -70,7 +70,7 @@ func windowSet(columns []demandtest.Recorded, step time.Duration, terms int) set
 	return out
 }
 
-// means has the mean of the observed values in every so many steps. It drops an incomplete rest at the end.
+// means returns the mean of the observed values in each group of steps. It drops an incomplete group at the end.
 func means(s forecast.Series, every int) forecast.Series {
 	out := forecast.Series{Start: s.Start, Step: s.Step * time.Duration(every), Values: make([]float64, s.Len()/every)}
 	for i := range out.Values {
@@ -81,12 +81,12 @@ func means(s forecast.Series, every int) forecast.Series {
 				known++
 			}
 		}
-		out.Values[i] = sum / known // NaN if none is known.
+		out.Values[i] = sum / known // NaN if no value is known.
 	}
 	return out
 }
 
-// m4Sets is the one set of the M4 competition's files, with one window for each series.
+// m4Sets returns the only set in the files of the M4 competition, with one window for each series.
 func m4Sets(trainPath, testPath string) ([]set, error) {
 	ids, train, err := readRows(trainPath)
 	if err != nil {
@@ -173,7 +173,7 @@ func (r onlineRow) table() (heading, line string) {
 		fmt.Sprintf("%-51s %3d %8.3f %8.3f %8.3f", r.Name, r.Horizon, r.MAERatioLast, r.P95RatioMax5, r.P95Coverage)
 }
 
-// scoreOnline scores every model on every trace by rolling origin.
+// scoreOnline scores every model on every trace with a rolling origin.
 func (b *bench) scoreOnline(traces []demandtest.Recorded) error {
 	for _, model := range b.models {
 		for i, trace := range traces {

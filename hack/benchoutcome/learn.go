@@ -24,11 +24,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// learner learns from traces what Forewarm knows of a workload before it has seen it, one family left out.
+// learner learns from traces what Forewarm knows about a workload before it has seen it. The family of the workload is left out.
 type learner struct {
-	player // of the traces that count
+	player // Plays the traces from which it learns.
 	lead   compare.LeadTime
-	// rows are those of each trace, shares what happened under each multiplier, by the family that is left out.
+	// rows has the rows of each trace. shares has the results under each multiplier, by the family that is left out.
 	rows   []quantreg.Rows
 	shares map[string][]objective.Priors
 }
@@ -36,8 +36,8 @@ type learner struct {
 // everyFamily leaves no family out.
 const everyFamily = ""
 
-// learn learns from the traces that count, for those who leave out one of some families. What is learnt without a family is learnt
-// without it throughout: the lateness of another trace is measured with a regression that knows neither's family.
+// learn learns from the traces, separately for each family that is left out. If a family is left out, it is left out everywhere: the
+// lateness of another trace is measured with a regression that knows neither family.
 func (p player) learn(ctx context.Context, lead compare.LeadTime, families ...string) (*learner, error) {
 	of := p
 	of.traces = slices.DeleteFunc(slices.Clone(p.traces), func(r recorded) bool { return !r.counts() })
@@ -63,7 +63,7 @@ func (p player) learn(ctx context.Context, lead compare.LeadTime, families ...st
 	return l, nil
 }
 
-// measure measures the lateness of a trace for those who leave out a family.
+// measure measures the lateness of a trace if a family is left out.
 func (l *learner) measure(ctx context.Context, i int, without string) error {
 	r := l.traces[i]
 	if r.family == without {
@@ -113,7 +113,7 @@ func (l *learner) peakConfig() windowpeak.Config {
 
 func (l *learner) window() time.Duration { return leadtime.Window(l.lookAhead()) }
 
-// lookAhead is the lead time that the server looks ahead by.
+// lookAhead returns the lead time by which the server looks ahead.
 func (l *learner) lookAhead() time.Duration { return leadtime.LookAhead(l.lead.Median, l.lead.P90) }
 
 // collect gathers rows for the priors of other families.
@@ -134,7 +134,7 @@ func (l *learner) collect(r recorded) (quantreg.Rows, error) {
 	return collector.Rows, err
 }
 
-// collecting collects rows and serves nothing.
+// collecting collects rows, and serves no value.
 type collecting struct{ collector *windowpeak.Collector }
 
 func (c collecting) Serve(o simulate.Observation) float64 {
@@ -142,7 +142,7 @@ func (c collecting) Serve(o simulate.Observation) float64 {
 	return math.NaN()
 }
 
-// fitPeaks fits the prior of the regression without some families; the others weigh equally.
+// fitPeaks fits the prior of the regression without some families. The other families have equal weights.
 func (l *learner) fitPeaks(without ...string) (windowpeak.Prior, error) {
 	columns := l.peakConfig().RegressionColumns()
 	others := l.others(without...)
@@ -164,7 +164,7 @@ func (l *learner) fitPeaks(without ...string) (windowpeak.Prior, error) {
 	return windowpeak.FitPrior(columns, all)
 }
 
-// others are the traces of all families but some.
+// others returns the traces of all families except some.
 func (l *learner) others(without ...string) []int {
 	var out []int
 	for i, r := range l.traces {
@@ -175,7 +175,7 @@ func (l *learner) others(without ...string) []int {
 	return out
 }
 
-// knownTo is what is known of a workload of a family from those of the others.
+// knownTo returns what is known about a workload of a family from the other families.
 func (l *learner) knownTo(family string) (*forecaster.Priors, error) {
 	peaks, err := l.fitPeaks(family)
 	if err != nil {
@@ -201,7 +201,7 @@ func (l *learner) knownTo(family string) (*forecaster.Priors, error) {
 	return out, nil
 }
 
-// geometricMean is the weighted mean of the shares of several workloads.
+// geometricMean returns the weighted geometric mean of the shares of several workloads.
 func geometricMean(all []objective.Shares, weights []float64) objective.Shares {
 	out := objective.Shares{}
 	for name, shares := range all[0] {
@@ -222,12 +222,12 @@ func geometricMean(all []objective.Shares, weights []float64) objective.Shares {
 // minLogLate is added to a lateness before taking its logarithm.
 const minLogLate = 1e-4
 
-// priorLeads are the lead times of the built-in priors.
+// priorLeads returns the lead times of the built-in priors.
 func priorLeads() []compare.LeadTime {
 	return []compare.LeadTime{{Median: 2 * time.Minute}, {Median: 5 * time.Minute}, {Median: 10 * time.Minute}}
 }
 
-// write writes what was learnt from all families to the folders of the packages that it is built into.
+// write writes what was learned from all families into the folders of the packages in which it is embedded.
 func (l *learner) write(folder string) error {
 	priors, err := l.knownTo(everyFamily)
 	if err != nil {

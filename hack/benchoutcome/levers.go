@@ -13,15 +13,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// lever is something other than the forecast that saves: it is played with Forewarm on every trace, at an objective of 1 %.
+// lever is a way to save cost other than the forecast. It is simulated with Forewarm on every trace, with an objective of 1 %.
 type lever struct {
 	name string
 	lead time.Duration
-	// others serve the demand, too.
+	// others are other workloads that also serve the demand.
 	others []compare.Variant
 }
 
-// levers are those that are measured. A replica of the trace's own workload costs a dollar an hour.
+// levers returns the levers that are measured. A replica of the trace's own workload costs a dollar per hour.
 func levers() []lever {
 	const unlimited = 100_000
 	return []lever{
@@ -40,8 +40,9 @@ func levers() []lever {
 	}
 }
 
-// playLevers prints what each lever costs: of variants the dollars over the demand's replica-hours, all on each alone and together; of servers
-// that wake the replica-hours awake. The last rows of each are the geometric mean over the traces, and the means of the rest.
+// playLevers prints the cost of each lever. For variants, this is the cost in dollars divided by the demand's replica-hours, for each
+// variant alone and for all together. For servers that sleep, it is the replica-hours in which they are awake. The last rows of each lever
+// are the geometric mean over the traces, and the means of the other columns.
 func (p player) playLevers(ctx context.Context, out io.Writer) error {
 	table := &leverTable{to: tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), traces: float64(len(p.traces))}
 	fmt.Fprintln(table.to, "lever\ttrace\tpolicy\tcost\tlate\t")
@@ -101,7 +102,7 @@ func (p player) playWakes(ctx context.Context, table *leverTable, r recorded) er
 	return nil
 }
 
-// playAsked plays Forewarm as configured, and what is asked.
+// playAsked simulates Forewarm as configured, and the additional scenarios.
 func playAsked(
 	ctx context.Context,
 	c compare.Config,
@@ -121,10 +122,10 @@ func playAsked(
 	return &got[0], got[1:], nil
 }
 
-// demandHours is the demand in replica-hours.
+// demandHours returns the demand in replica-hours.
 func demandHours(o *compare.Outcome) float64 { return o.Report.ReplicaHours / o.Report.RelativeCost() }
 
-// leverRow is a policy with a lever on a trace. The last number has a format of its own.
+// leverRow is a policy with a lever on a trace. The last number has its own format.
 type leverRow struct {
 	lever, trace, policy string
 	cost, late, other    float64
@@ -144,7 +145,7 @@ func (t *leverTable) add(r leverRow) {
 		r.other)
 }
 
-// means prints those of the rows since the last time.
+// means prints the means of the rows since the last call.
 func (t *leverTable) means() {
 	var sums []leverRow
 	for _, r := range t.rows {

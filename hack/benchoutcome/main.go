@@ -86,28 +86,28 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	return now.print(out, before)
 }
 
-// options are those of the command line.
+// options has the values of the flags.
 type options struct {
 	traces []string
-	// leads are played one after the other.
+	// leads are simulated one after the other.
 	leads []compare.LeadTime
-	// shipped: what Forewarm knows of other workloads is what it ships with. short: only it and the HPA are played.
+	// shipped uses the built-in priors of Forewarm. short simulates only Forewarm and the HPA.
 	shipped, short, scheduled, asJSON bool
-	// levers: what saves in addition to the forecast is played instead.
+	// levers simulates other ways to save cost instead.
 	levers bool
-	// priors is a folder to write what is learnt to, instead of playing.
+	// priors is a folder into which the learned priors are written, instead of a simulation.
 	priors string
-	// lines is the file of an earlier run to read instead of playing, compare that of one to compare with.
+	// lines is the file of an earlier run to read instead of a simulation, and compare is the file of a run for comparison.
 	lines, compare string
 	jobs           int
-	// badHours: Forewarm's objectives limit bad hours, and every policy is judged by them.
+	// badHours is true if Forewarm's objectives limit bad hours and every policy is judged by bad hours.
 	badHours bool
 	// deferrable is the share of the demand that may wait until a deadline.
 	deferrable float64
 	deadline   time.Duration
 }
 
-// parse reads the command line; data is the folder of the default, empty where there is none.
+// parse reads the command line. data is the default folder, or empty if there is none.
 func parse(args []string, data string) (options, error) {
 	var o options
 	flags := pflag.NewFlagSet("benchoutcome", pflag.ContinueOnError)
@@ -152,7 +152,7 @@ func parse(args []string, data string) (options, error) {
 	return o, err
 }
 
-// complete reads the lead times and fills in the traces.
+// complete reads the lead times and sets the traces.
 func (o *options) complete(leads []string, data string) error {
 	if len(o.traces) == 0 && o.lines == "" {
 		if data == "" {
@@ -182,7 +182,7 @@ func (o *options) complete(leads []string, data string) error {
 	return errors.Join(problems...)
 }
 
-// leadOf reads 5m, or 5m,p90=8m.
+// leadOf parses 5m, or 5m,p90=8m.
 func leadOf(text string) (compare.LeadTime, error) {
 	median, rest, varies := strings.Cut(text, ",")
 	var l compare.LeadTime

@@ -17,30 +17,31 @@ import (
 )
 
 const (
-	// defaultStabilization is that of an HPA that sets none, longStabilization one that people set against flapping.
+	// defaultStabilization is the default of an HPA. longStabilization is a setting that people use against flapping.
 	defaultStabilization = 5 * time.Minute
 	longStabilization    = 30 * time.Minute
-	// stable30m is the HPA with it, in the tables.
+	// stable30m is the name of the HPA with longStabilization in the tables.
 	stable30m = "hpa-stable-30m"
-	// draws of starts that vary.
+	// draws is the number of draws if the start times vary.
 	draws = 3
 )
 
-// judgedObjectives are those whose runs are judged; with the others the cost of one setting for all traces is found.
+// judgedObjectives returns the objectives whose runs are judged. The other objectives are used to find the cost of a single setting for all
+// traces.
 func judgedObjectives() []float64 { return []float64{0.005, 0.01, 0.02} }
 
 func objectives() []float64 {
 	return append(judgedObjectives(), 0.0003, 0.001, 0.002, 0.003, 0.0075, 0.015, 0.03)
 }
 
-// configOf is a trace under a stock HPA with a stabilization of scale-down.
+// configOf returns the configuration for a trace under a standard HPA with a scale-down stabilization.
 func configOf(r recorded, lead compare.LeadTime, stabilization time.Duration, only ...string) compare.Config {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = stabilization
 	return compare.Config{
 		Demand: r.demand, Source: r.name, Autoscaler: "trace", Lead: lead, Capacity: replicaCapacity, Only: only,
 		HPA: hpa.Spec{
-			Min: 1, Max: 100_000, // More replicas than any trace asks for.
+			Min: 1, Max: 100_000, // More replicas than any trace needs.
 			Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{
 				{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: replicaCapacity * 1000},
@@ -50,14 +51,14 @@ func configOf(r recorded, lead compare.LeadTime, stabilization time.Duration, on
 	}
 }
 
-// player plays traces.
+// player simulates traces.
 type player struct {
 	options
 	traces   []recorded
 	progress io.Writer
 }
 
-// play reads the traces and plays them.
+// play reads the traces and simulates them.
 func play(ctx context.Context, o options, out, progress io.Writer) (record, error) {
 	traces, err := readTraces(o.traces...)
 	if err != nil {
@@ -77,7 +78,7 @@ func play(ctx context.Context, o options, out, progress io.Writer) (record, erro
 	return p.playLeads(ctx, out)
 }
 
-// playLeads plays the traces with each lead time.
+// playLeads simulates the traces with each lead time.
 func (p player) playLeads(ctx context.Context, out io.Writer) (record, error) {
 	var all record
 	for _, lead := range p.leads {
@@ -98,8 +99,8 @@ func (p player) playLeads(ctx context.Context, out io.Writer) (record, error) {
 	return all, nil
 }
 
-// playLead plays the traces with one lead time, and gives their lines in the order of the traces. With a folder for priors it only
-// learns.
+// playLead simulates the traces with one lead time, and returns their lines in the order of the traces. If there is a folder for priors, it
+// only learns.
 func (p player) playLead(ctx context.Context, lead compare.LeadTime) (record, error) {
 	if p.priors != "" {
 		learnt, err := p.learn(ctx, lead, everyFamily)
@@ -135,7 +136,7 @@ func (p player) playLead(ctx context.Context, lead compare.LeadTime) (record, er
 	return slices.Concat(byTrace...), err
 }
 
-// playTrace plays every policy on a trace.
+// playTrace simulates every policy on a trace.
 func (p player) playTrace(ctx context.Context, r recorded, lead compare.LeadTime, learnt *learner) (record, error) {
 	own := configOf(r, lead, 0, compare.Forewarm)
 	own.BadHours = p.badHours
@@ -225,7 +226,7 @@ func lineOf(r recorded, lead compare.LeadTime, s compare.Setting) line {
 	return l
 }
 
-// leadText is what leadOf reads.
+// leadText returns a text that leadOf can parse.
 func leadText(l compare.LeadTime) string {
 	if l.P90 == 0 {
 		return l.Median.String()

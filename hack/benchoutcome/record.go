@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// record are the lines of a run, as --json prints them.
+// record has the lines of a run, as --json prints them.
 type record []line
 
 // readRecord reads the lines that a run printed, and skips its tables.
@@ -37,7 +37,7 @@ func readRecord(path string) (record, error) {
 	return out, nil
 }
 
-// byBadHours is the record with the share of the demand in bad hours in place of the late share.
+// byBadHours returns the record with the share of the demand in bad hours instead of the late share.
 func (r record) byBadHours() record {
 	out := slices.Clone(r)
 	for i := range out {
@@ -50,7 +50,7 @@ func (r record) where(is func(line) bool) record {
 	return slices.DeleteFunc(slices.Clone(r), func(l line) bool { return !is(l) })
 }
 
-// distinct are the values of the lines, in their order.
+// distinct returns the distinct values of the lines, in their order.
 func (r record) distinct(of func(line) string) []string {
 	var out []string
 	for _, l := range r {
@@ -61,18 +61,18 @@ func (r record) distinct(of func(line) string) []string {
 	return out
 }
 
-// judged is Forewarm on a trace under an objective.
+// judged is the result of Forewarm on a trace under an objective.
 type judged struct {
 	trace     string
 	objective float64
-	// ratio is the lateness over the objective.
+	// ratio is the lateness divided by the objective.
 	ratio float64
-	// regret is the cost over that of the best constant headroom, overHPA over that of the HPA with its best target; NaN where the
-	// run is later than asked, or no headroom or target keeps the objective.
+	// regret is the cost divided by the cost of the best constant headroom, and overHPA is the cost divided by the cost of the HPA with its
+	// best target. They are NaN if the run is later than the objective allows, or if no headroom or target meets the objective.
 	regret, overHPA float64
 }
 
-// runs are the judged ones of one lead time.
+// runs returns the judged runs of one lead time.
 func (r record) runs() []judged {
 	var out []judged
 	for _, trace := range r.distinct(func(l line) string { return l.Trace }) {
@@ -106,8 +106,8 @@ func (r record) points(is func(line) bool) []point {
 	return out
 }
 
-// oneSetting are the settings of a policy, each for all traces: the mean lateness and the geometric mean of the cost, families
-// weighing equally, in the order in which they were played.
+// oneSetting returns the settings of a policy, each used for all traces: the mean lateness, and the geometric mean of the cost. Families
+// have equal weights. The order is that of the simulation.
 func (r record) oneSetting(policy string, firstDay bool) map[float64]point {
 	bySetting := map[float64]record{}
 	for _, l := range r {
@@ -131,7 +131,7 @@ func (r record) oneSetting(policy string, firstDay bool) map[float64]point {
 	return out
 }
 
-// figures are those of a lead time.
+// figures has the figures of a lead time.
 type figures struct {
 	runs                     int
 	regret                   spread
@@ -140,14 +140,14 @@ type figures struct {
 	cheaper, rivals          int
 	worstCost, medianOverHPA float64
 	asked1, firstDay, mean1  point
-	// missed is the share of the work that may wait that missed its deadline at 1 % asked, of the worst trace.
+	// missed is the share of the deferrable work that missed its deadline at an objective of 1 %, on the worst trace.
 	missed float64
 }
 
-// spread are the median, the 0.9 quantile and the worst.
+// spread has the median, the 0.9 quantile and the worst value.
 type spread struct{ median, p90, worst float64 }
 
-// missed is the share of deadlines missed at 1 % asked, of the worst trace.
+// missed returns the share of missed deadlines at an objective of 1 %, on the worst trace.
 func (r record) missed() (worst float64) {
 	for _, l := range r {
 		if l.Policy == compare.Forewarm && l.Setting == 0.01 && l.Headroom == nil && !l.FirstDay {
@@ -157,7 +157,7 @@ func (r record) missed() (worst float64) {
 	return worst
 }
 
-// figures of one lead time.
+// figures returns the figures of one lead time.
 func (r record) figures() figures {
 	all := r.runs()
 	f := figures{runs: len(all)}
@@ -193,7 +193,7 @@ func (r record) figures() figures {
 	return f
 }
 
-// A run is under or over what was asked below minOfAsked or above maxOfAsked times of it.
+// A run counts as below or above the objective if its lateness is less than minOfAsked or more than maxOfAsked times the objective.
 const minOfAsked, maxOfAsked = 1.0 / 3, 1.3
 
 func spreadOf(v []float64) spread {

@@ -46,7 +46,7 @@ func (r record) print(out io.Writer, before record) error {
 	return err
 }
 
-// policyTable has the cost of each policy with one setting for all traces.
+// policyTable writes the cost of each policy with one setting for all traces.
 func (r record) policyTable(text *strings.Builder) {
 	text.WriteString("\nOne setting for all traces, families weighing equally: relative cost at a mean lateness\n\n" +
 		"| policy | .5 % | 1 % | 2 % | 1 %, leaving out each trace in turn |\n|---|--:|--:|--:|--:|\n")
@@ -60,7 +60,7 @@ func (r record) policyTable(text *strings.Builder) {
 	}
 }
 
-// costOfOneSetting is the cost of a policy at a mean lateness, with one setting for all traces.
+// costOfOneSetting returns the cost of a policy at a mean lateness, with one setting for all traces.
 func (r record) costOfOneSetting(policy string, late float64) float64 {
 	var points []point
 	for _, p := range r.oneSetting(policy, false) {
@@ -69,7 +69,7 @@ func (r record) costOfOneSetting(policy string, late float64) float64 {
 	return costAt(points, late)
 }
 
-// leaveOneOut is the range of that cost without each trace in turn: how much it depends on a single workload.
+// leaveOneOut returns the range of this cost if each trace is left out in turn. It shows how much the cost depends on a single workload.
 func (r record) leaveOneOut(policy string, late float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, trace := range r.distinct(func(l line) string { return l.Trace }) {
@@ -82,7 +82,7 @@ func (r record) leaveOneOut(policy string, late float64) (low, high float64) {
 	return low, high
 }
 
-// runTable has each trace under each objective.
+// runTable writes each trace under each objective.
 func (r record) runTable(text *strings.Builder) {
 	text.WriteString(
 		"\nLate over asked, regret, and cost over that of the HPA's best target; the first day's cost at 1 %\n\n| trace |",
@@ -103,7 +103,7 @@ func (r record) runTable(text *strings.Builder) {
 	}
 }
 
-// madeTable has the loads with a timetable, each with a setting of its own.
+// madeTable writes the loads with a timetable, each with its own setting.
 func (r record) madeTable(text *strings.Builder) {
 	if len(r) == 0 {
 		return
@@ -156,7 +156,7 @@ func figureRows() []figureRow {
 
 func pointText(p point) string { return fmt.Sprintf("%s (%.2f %%)", ratioText(p.cost), 100*p.late) }
 
-// ratioText is a ratio, or a dash where there is none.
+// ratioText formats a ratio, or returns a dash if there is none.
 func ratioText(v float64) string {
 	if math.IsNaN(v) || v == 0 {
 		return "–"

@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// point is a lateness and what it costs.
+// point is a lateness and its cost.
 type point struct{ late, cost float64 }
 
-// costAt is the cost at a lateness: of the settings that are no later the cheapest, linear between two of them. NaN if every
-// setting is later.
+// costAt returns the lowest cost at a lateness, linear between two settings. It is NaN if every setting is later.
 func costAt(points []point, late float64) float64 {
 	sorted := slices.Clone(points)
 	slices.SortStableFunc(sorted, func(a, b point) int {
@@ -32,7 +31,7 @@ func costAt(points []point, late float64) float64 {
 	return before.cost
 }
 
-// familyWeights give families equal weights, and members of a family equal parts of it.
+// familyWeights returns weights with which all families have the same total, and all members of a family have the same weight.
 func familyWeights(families []string) []float64 {
 	members := map[string]int{}
 	for _, f := range families {
@@ -45,7 +44,7 @@ func familyWeights(families []string) []float64 {
 	return out
 }
 
-// familiesOf are those of traces, in their order.
+// familiesOf returns the families of traces, in the order of the traces.
 func familiesOf(traces []recorded) []string {
 	var out []string
 	for _, r := range traces {

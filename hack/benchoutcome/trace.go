@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// replicaCapacity is what a replica serves. The HPA reads thousandths of the demand's unit, rounded up: a unit of a replica
-	// would make its rounding felt.
+	// replicaCapacity is the demand that a replica serves. The HPA reads thousandths of the demand's unit, rounded up. With a smaller
+	// capacity, its rounding would affect the result.
 	replicaCapacity = 1000
-	// meanReplicas is what the mean of every trace is scaled to.
+	// meanReplicas is the mean to which every trace is scaled.
 	meanReplicas = 12
 
 	day = 24 * time.Hour
-	// nearlyDay is how long a recorded day is at least: one of hours ends 23 hours after its first.
+	// nearlyDay is the minimum length of a recorded day. A day with hourly values ends 23 hours after its first value.
 	nearlyDay = 23 * time.Hour
 )
 
@@ -30,10 +30,10 @@ type recorded struct {
 	demand       forecast.Series
 }
 
-// counts says that the trace counts in the figures, and that something may be learnt from it: it is not made here.
+// counts reports whether the trace counts in the figures and can be learned from. Generated traces do not count.
 func (r recorded) counts() bool { return r.family != scheduledFamily }
 
-// readTraces reads folders one after the other, and leaves out what is shorter than a day.
+// readTraces reads folders one after the other, and skips traces that are shorter than a day.
 func readTraces(dirs ...string) ([]recorded, error) {
 	var out []recorded
 	for _, dir := range dirs {
@@ -58,8 +58,8 @@ func readTraces(dirs ...string) ([]recorded, error) {
 	return out, nil
 }
 
-// familyOf is the collection that a trace stems from: traces of one are alike, and count together as much as those of
-// another. It is the first word of the name without its number, but for the words that public collections go by.
+// familyOf returns the collection to which a trace belongs. The traces of a collection are similar, and all collections have the same
+// weight. It is the first word of the name without its number, except for the names of public collections.
 func familyOf(name string) string {
 	word, _, _ := strings.Cut(strings.ToLower(name), "_")
 	if unnumbered := strings.TrimRight(word, "0123456789"); unnumbered != "" {
@@ -81,20 +81,19 @@ func familyOf(name string) string {
 	}
 }
 
-// scheduledFamily is that of the loads that are made here. They count in no summary of recorded ones, and nothing is
-// learnt from them.
+// scheduledFamily is the family of generated loads. They do not count in summaries of recorded loads, and nothing is learned from them.
 const scheduledFamily = "scheduled"
 
-// timetable is a load that follows the clock, as no recorded trace does so strictly.
+// timetable is a load that follows the clock more strictly than any recorded trace.
 type timetable struct {
 	name string
-	// days that it lasts; busy says when the load is high, by the time since the first midnight; high is by how much.
+	// days is its length. busy reports whether the load is high at a time since the first midnight, and high says how high it is.
 	days int
 	busy func(at time.Duration) bool
 	high float64
-	// deviation of the noise, which lasts for about two minutes. The outcome study does not say how its own loads were
-	// made. These are such that the offset policy costs at 0.5 % late and a lead of 5 minutes what it does there: 1.28
-	// and 1.49.
+	// deviation is the standard deviation of the noise, which lasts for about two minutes. The outcome study does not say how its own loads
+	// were generated. With these values, the offset policy has the same cost as in the study, 1.28 and 1.49, at 0.5 % late and a lead time of
+	// 5 minutes.
 	deviation float64
 }
 
@@ -117,7 +116,7 @@ func timetables() []timetable {
 	}
 }
 
-// scheduledLoads are the timetables, played.
+// scheduledLoads returns the loads of the timetables.
 func scheduledLoads() ([]recorded, error) {
 	var out []recorded
 	for _, load := range timetables() {

@@ -78,8 +78,7 @@ func NewCluster(ctx context.Context, clock run.Clock) ([]prometheus.Collector, e
 	return slices.Collect(maps.Keys(wanted)), waitUntilRead(ctx, wanted)
 }
 
-// waitUntilRead waits until each collector has the metrics that it has in a cluster: the watches of some are read before
-// those of others.
+// waitUntilRead waits until each collector has the metrics that it has in a cluster. Some watches are read before others.
 func waitUntilRead(ctx context.Context, wanted map[prometheus.Collector]int) error {
 	short := ""
 	for range 100 {
@@ -103,7 +102,7 @@ func waitUntilRead(ctx context.Context, wanted map[prometheus.Collector]int) err
 	return fmt.Errorf("after 10 s %s", short)
 }
 
-// stubAPI answers the lists of the two watches, and leaves the watches open.
+// stubAPI answers the lists of the two watches, and keeps the watches open.
 func stubAPI(secret map[string][]byte) http.Handler {
 	type object = map[string]any
 	apiService := func(group, version string) object {
@@ -150,7 +149,7 @@ func stubAPI(secret map[string][]byte) http.Handler {
 		}
 		switch query := r.URL.Query(); {
 		case query.Get("sendInitialEvents") != "":
-			// The client lists, then.
+			// After this error, the client lists instead.
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422}`)

@@ -71,7 +71,7 @@ func (d *Dashboard) Interpolate(expr string, c Choice, escape Escape) (string, e
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 0, 64) + "s" }
 
-// write is the text of the chosen values in a query.
+// write returns the text that the chosen values have in a query.
 func (v *Variable) write(chosen []string, escape Escape) string {
 	if len(chosen) == 1 && chosen[0] == All && v.AllValue != "" {
 		return v.AllValue
@@ -129,7 +129,7 @@ func (d *Dashboard) Options(ctx context.Context, v *Variable, s *Store, c Choice
 	return out, nil
 }
 
-// results are what the variable's regular expression captures of the series.
+// results returns the texts that the variable's regular expression captures from the series.
 func (*Dashboard) results(ctx context.Context, v *Variable, s *Store, expr string, at time.Time) ([]string, error) {
 	pattern, err := regexp.Compile(strings.Trim(v.Regex, "/"))
 	if err != nil {

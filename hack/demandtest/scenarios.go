@@ -65,7 +65,7 @@ func Scenarios() []Scenario {
 // calmDemand is the ordinary demand.
 const calmDemand = 1500
 
-// launch is a workload that idles until it goes live.
+// launch returns a workload that idles until it goes live.
 func launch(name string, idle time.Duration, before float64) Scenario {
 	const live = 1450
 	return Scenario{
@@ -79,7 +79,7 @@ func launch(name string, idle time.Duration, before float64) Scenario {
 	}
 }
 
-// multiplied is a calm demand that is multiplied by a factor for a while, and half a day after that.
+// multiplied returns a calm demand that is multiplied by a factor for a while, followed by half a day of calm demand.
 func multiplied(name string, before, lasts time.Duration, factor float64) Scenario {
 	return Scenario{
 		Name: name, Event: before, Over: before + lasts, Length: before + lasts + 12*time.Hour,
@@ -92,7 +92,7 @@ func multiplied(name string, before, lasts time.Duration, factor float64) Scenar
 	}
 }
 
-// repeated is a calm demand that is multiplied by a factor every six hours.
+// repeated returns a calm demand that is multiplied by a factor every six hours.
 func repeated(name string, before, lasts time.Duration, factor float64) Scenario {
 	const every, count = 6 * time.Hour, 4
 	return Scenario{
@@ -106,7 +106,7 @@ func repeated(name string, before, lasts time.Duration, factor float64) Scenario
 	}
 }
 
-// flashCrowd grows to a multiple of the calm demand within five minutes and fades over a few hours.
+// flashCrowd returns a demand that grows to a multiple of the calm demand within five minutes and fades over a few hours.
 func flashCrowd(name string, before time.Duration, factor float64) Scenario {
 	const rise, fade = 5 * time.Minute, 40 * time.Minute
 	return Scenario{

@@ -28,7 +28,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// user is not root; distroless images and Kubernetes' documentation use this one.
+// user is a user other than root. Distroless images and the Kubernetes documentation use the same one.
 const user = 65532
 
 // part is the image of a platform.
@@ -37,18 +37,18 @@ type part struct {
 	image    v1.Image
 }
 
-// entry is a file of a layer, or a folder where the name ends with a slash. All belong to root, and no other user may write.
+// entry is a file of a layer, or a folder if the name ends with a slash. All entries belong to root, and other users cannot write them.
 type entry struct {
 	name    string
 	mode    int64
 	content []byte
 }
 
-// build is what is built.
+// build describes what is built.
 type build struct {
 	root, version string
 	platforms     []string
-	// created and revision are the commit's: what is built from it is as old, whenever it is built.
+	// created and revision are those of the commit. The result has this time, whenever it is built.
 	created  time.Time
 	revision string
 }
@@ -101,7 +101,7 @@ func (b build) newImage(binary, platform string) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// labels are those of the OCI image specification.
+// labels returns the labels of the OCI image specification.
 func (b build) labels() map[string]string {
 	return map[string]string{
 		"org.opencontainers.image.title":         "forewarm",
@@ -115,7 +115,7 @@ func (b build) labels() map[string]string {
 	}
 }
 
-// base is the authorities by which Forewarm verifies a Prometheus outside the cluster, and the names of its user.
+// base returns the authorities with which Forewarm verifies a Prometheus outside the cluster, and the names of its user.
 func base() []entry {
 	var roots []byte
 	for root := range bundle.Roots() {
@@ -146,7 +146,7 @@ func (b build) newLayer(entries []entry) (v1.Layer, error) {
 	)
 }
 
-// writeTar writes files that are as old as the commit.
+// writeTar writes files with the time of the commit.
 func (b build) writeTar(out io.Writer, entries []entry) error {
 	w := tar.NewWriter(out)
 	for _, e := range entries {
@@ -183,7 +183,7 @@ func (b build) newIndex(parts []part) (v1.ImageIndex, error) {
 	return annotated, nil
 }
 
-// size is that of all layers, as they are pulled.
+// size returns the total size of all layers, compressed.
 func size(image v1.Image) (int64, error) {
 	layers, err := image.Layers()
 	if err != nil {
@@ -208,9 +208,9 @@ func (b build) binary(ctx context.Context, platform, folder string) (string, err
 	}
 	file := filepath.Join(folder, system, machine, program(system))
 	if _, err := os.Stat(file); err == nil {
-		return file, nil // A release has built it for its archive.
+		return file, nil // A release has already built it for its archive.
 	}
-	// Nothing of this machine gets into the binary: no paths, no cgo, no time, no state of the working tree.
+	// The binary contains nothing about this machine: no paths, no cgo, no time, no state of the working tree.
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags=-s -w -X main.version="+b.version, "-o", file, "./cmd/forewarm")
 	command.Dir = b.root
@@ -224,7 +224,7 @@ func (b build) binary(ctx context.Context, platform, folder string) (string, err
 	return file, nil
 }
 
-// program is the name of the binary.
+// program returns the name of the binary.
 func program(system string) string {
 	if system == "windows" {
 		return "forewarm.exe"
@@ -232,10 +232,10 @@ func program(system string) string {
 	return "forewarm"
 }
 
-// epoch is the variable by which reproducible builds are told how old their sources are, in seconds.
+// epoch is the environment variable that tells reproducible builds the time of their sources, in seconds.
 const epoch = "SOURCE_DATE_EPOCH"
 
-// commit is when the commit was made, and its hash. Without a clone the time is that of epoch, and the hash is unknown.
+// commit returns the time and the hash of the commit. Without a clone, the time is that of epoch, and the hash is unknown.
 func (b build) commit(ctx context.Context) (created time.Time, revision string, err error) {
 	text, err := b.git(ctx, "log", "-1", "--format=%ct %H")
 	if err != nil {
@@ -262,7 +262,7 @@ func (b build) git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// tarGz is an archive of files that are as old as the commit.
+// tarGz returns an archive of files with the time of the commit.
 func (b build) tarGz(entries []entry) ([]byte, error) {
 	var text bytes.Buffer
 	w := gzip.NewWriter(&text)
@@ -270,8 +270,8 @@ func (b build) tarGz(entries []entry) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// readFolder reads the files below a folder, in the order of their names. It leaves out names that a pattern matches: files, and
-// folders with all that is in them.
+// readFolder reads the files in a folder and its subfolders, in the order of their names. It skips files and folders whose names match a
+// pattern.
 func readFolder(folder string, ignored ...string) ([]entry, error) {
 	var entries []entry
 	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
@@ -300,7 +300,7 @@ func readFolder(folder string, ignored ...string) ([]entry, error) {
 
 var chartVersions = regexp.MustCompile(`(?m)^version:.*\nappVersion:.*$`)
 
-// chart is the package of the chart with the release's version, as "helm package" makes it, but with files as old as the commit.
+// chart returns the package of the chart with the release's version, as "helm package" creates it, but with the time of the commit.
 func (b build) chart() ([]byte, error) {
 	folder := filepath.Join(b.root, "deploy", "charts", "forewarm")
 	ignored, err := os.ReadFile(filepath.Join(folder, ".helmignore"))

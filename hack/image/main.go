@@ -29,12 +29,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// options are the command line's.
+// options has the values of the flags.
 type options struct {
 	out, push, key string
 	plain          bool
 	build          build
-	// work is a folder for the binaries; empty for one that is removed at the end.
+	// work is a folder for the binaries. If it is empty, a temporary folder is used.
 	work string
 }
 
@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 func (o *options) run(ctx context.Context, out io.Writer) (err error) {
 	var by *signer
-	if o.key != "" { // Before the minutes that a build takes.
+	if o.key != "" { // This comes before the build, which takes minutes.
 		if by, err = readKey(o.key); err != nil {
 			return err
 		}

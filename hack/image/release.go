@@ -21,8 +21,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// release is what a version is published as: archives with the binary for each platform, their SBOMs, the image as an OCI
-// layout, the chart, krew's manifest, the notes and the hashes of all of these.
+// release is everything that is published for a version: archives with the binary for each platform, their SBOMs, the image as an OCI
+// layout, the chart, krew's manifest, the notes, and the hashes of all of these.
 type release struct {
 	options
 
@@ -57,7 +57,7 @@ func runRelease(ctx context.Context, args []string, out io.Writer) (err error) {
 	return r.write(ctx, notes, out)
 }
 
-// resolve finds out the version and its notes.
+// resolve finds the version and its notes.
 func (r *release) resolve(ctx context.Context) (notes []byte, err error) {
 	if r.build.created, r.build.revision, err = r.build.commit(ctx); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (r *release) resolve(ctx context.Context) (notes []byte, err error) {
 
 var tagForm = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
-// tag is the version by the tag of the commit that is checked out, without any change.
+// tag returns the version from the tag of the commit that is checked out. The working tree must not have changes.
 func (b build) tag(ctx context.Context) (string, error) {
 	changed, err := b.git(ctx, "status", "--porcelain")
 	if err != nil {
@@ -176,7 +176,7 @@ func (r *release) archive(ctx context.Context, platform string) error {
 	return errors.Join(r.file(name, text), r.build.writeBOM(filepath.Join(r.out, base+".cdx.json"), binary))
 }
 
-// krew is the manifest by which krew installs kubectl's plugin, as a template.
+// krew is a template of the manifest with which krew installs kubectl's plugin.
 const krew = `apiVersion: krew.googlecontainertools.github.com/v1alpha2
 kind: Plugin
 metadata:
@@ -198,7 +198,7 @@ spec:
 {{- end}}
 `
 
-// archive is a platform's.
+// archive is the archive of a platform.
 type archive struct{ System, Machine, Program, File, SHA256 string }
 
 func krewManifest(version string, archives []archive) ([]byte, error) {
@@ -213,7 +213,7 @@ func krewManifest(version string, archives []archive) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// writeBOM writes the modules that are in a binary, by what the linker recorded, as a CycloneDX document.
+// writeBOM writes the modules that are in a binary, as recorded by the linker, as a CycloneDX document.
 func (b build) writeBOM(file, binary string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// The form in which cosign looks for signatures (its SIGNATURE_SPEC.md): an image next to the signed one, whose layer is the
-// payload, annotated with the signature.
+// The format in which cosign looks for signatures (its SIGNATURE_SPEC.md): an image next to the signed one, whose layer is the payload,
+// annotated with the signature.
 const (
 	payloadType         = "application/vnd.dev.cosign.simplesigning.v1+json"
 	signatureAnnotation = "dev.cosignproject.cosign/signature"
@@ -48,7 +48,7 @@ func readKey(file string) (*signer, error) {
 	return &signer{key: own}, nil
 }
 
-// payload is what is signed: cosign's simple signing format.
+// payload returns the signed data in cosign's simple signing format.
 func payload(digest v1.Hash, reference string) ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"critical": map[string]any{
@@ -60,7 +60,7 @@ func payload(digest v1.Hash, reference string) ([]byte, error) {
 	})
 }
 
-// sign is the payload of a digest and its signature in base 64.
+// sign returns the payload for a digest, and its signature in base 64.
 func (s *signer) sign(digest v1.Hash, reference string) (signed []byte, signature string, err error) {
 	if signed, err = payload(digest, reference); err != nil {
 		return nil, "", fmt.Errorf("sign the image: %w", err)

@@ -25,8 +25,8 @@ import (
 //go:embed mutants.tsv
 var list string
 
-// dependents returns the packages whose tests look for a mutant of a file that its own package's tests let pass: those where the
-// values come together.
+// dependents returns further packages whose tests are run with a mutant if the tests of its own package do not catch it. They are packages
+// in which the values of many packages come together.
 func dependents(file string) []string {
 	folder, _, _ := strings.Cut(strings.TrimPrefix(file, "pkg/"), "/")
 	switch folder {
@@ -86,7 +86,7 @@ func run(ctx context.Context, root, only string) error {
 	return nil
 }
 
-// caughtBy tests the changed code. It returns whose tests fail, "own" or "others", or an empty text.
+// caughtBy tests the changed code. It returns "own" or "others", depending on whose tests fail, or an empty text if none fail.
 func (m mutant) caughtBy(ctx context.Context, root string) (string, error) {
 	path := filepath.Join(root, m.file)
 	text, err := os.ReadFile(path)

@@ -9,22 +9,22 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// day is one of an operator's days: what goes wrong, or looks like it, and what Forewarm makes of it.
+// day is a day of an operator: something that goes wrong, or seems to, and how Forewarm reacts.
 type day struct {
 	// Name and Happens say what happens, for a reader.
 	Name, Happens string
-	// demand is the demand at a time after the event, of what it would be without it; nil for that.
+	// demand returns the demand at a time after the event, given the usual demand. If it is nil, the demand stays as usual.
 	demand func(after time.Duration, usual float64) float64
-	// saturated says that the saturation signal is above 0 from the event on.
+	// saturated is true if the saturation signal is above 0 from the event on.
 	saturated bool
-	// fail is the source's error at a time after the event; nil for none.
+	// fail returns the source's error at a time after the event; nil if there are no errors.
 	fail func(after time.Duration) error
-	// change changes the Forecast; nil for none.
+	// change changes the Forecast; nil if it does not change.
 	change func(t *refresh.Job, now time.Time)
-	// restart is when the adapter starts again after the event; 0 for never. down: it is away from the event until then.
+	// restart is when the adapter starts again after the event; 0 for never. down is true if the adapter is down from the event until then.
 	restart time.Duration
 	down    bool
-	// gone is how long there is no Forecast from the event on.
+	// gone is how long the Forecast does not exist from the event on.
 	gone time.Duration
 
 	// After is when the rest holds, after the event.
@@ -48,17 +48,17 @@ type day struct {
 
 const minute = time.Minute
 
-// event is when something happens; fourteen days come before it.
+// event returns the time of the event, after fourteen days of history.
 func event() time.Time { return time.Date(2026, 11, 18, 15, 0, 0, 0, time.UTC) }
 
-// days lists all.
+// days returns all days.
 func days() []day {
 	return append(played(), inACluster()...)
 }
 
 func unavailable(time.Duration) error { return fmt.Errorf("%w: status 503", series.ErrUnavailable) }
 
-// comesAndGoes is a source that does not answer for five minutes of every ten.
+// comesAndGoes is a source that does not answer for five minutes in every ten.
 func comesAndGoes(after time.Duration) error {
 	if after%(10*minute) < 5*minute {
 		return unavailable(after)
@@ -97,7 +97,7 @@ const (
 	forEver            = 1000 * time.Hour
 )
 
-// played are the days that are played here, in simulated time.
+// played returns the days that are simulated here.
 func played() []day {
 	return slices.Concat(falseZeros(), sources(), starts(), downtimes(), wrongSignals(), levels(), wrongTargets(),
 		loads(), weekends(), histories())

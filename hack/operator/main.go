@@ -58,7 +58,7 @@ that test plays it instead, in parts and on a real control plane.
 	return out.String()
 }
 
-// starts are days on which Forewarm starts, or a Forecast is new, and of two mistakes at once.
+// starts returns days on which Forewarm starts or a Forecast is new, and days with two mistakes at the same time.
 func starts() []day {
 	return []day{
 		{
@@ -89,7 +89,7 @@ func starts() []day {
 	}
 }
 
-// downtimes are days on which Forewarm, or its Forecast, was away.
+// downtimes returns days on which Forewarm or its Forecast was missing.
 func downtimes() []day {
 	return []day{
 		{
@@ -127,10 +127,10 @@ func downtimes() []day {
 	}
 }
 
-// inACluster are the days that other tests play on a real control plane.
+// inACluster returns the days that other tests run on a real control plane.
 func inACluster() []day { return append(replicasAndObjects(), refusedObjects()...) }
 
-// replicasAndObjects are the days of Forewarm's own replicas and of the objects next to a Forecast.
+// replicasAndObjects returns the days about Forewarm's own replicas and about the objects next to a Forecast.
 func replicasAndObjects() []day {
 	return []day{
 		{
@@ -184,7 +184,7 @@ func replicasAndObjects() []day {
 	}
 }
 
-// refusedObjects are the days of objects that the API server does not store as they were sent.
+// refusedObjects returns the days about objects that the API server does not store as they were sent.
 func refusedObjects() []day {
 	return []day{
 		{

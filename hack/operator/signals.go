@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// falseZeros are days on which the demand reads 0.
+// falseZeros returns days on which the demand reads 0.
 func falseZeros() []day {
 	return []day{
 		{
@@ -46,7 +46,7 @@ func falseZeros() []day {
 	}
 }
 
-// sources are days of the source.
+// sources returns days with problems of the source.
 func sources() []day {
 	return []day{
 		{
@@ -71,12 +71,12 @@ func sources() []day {
 	}
 }
 
-// asking has a job ask a side query.
+// asking adds a side query to a job.
 func asking(name refresh.SideQuery, expr string) func(*refresh.Job, time.Time) {
 	return func(t *refresh.Job, _ time.Time) { t.SideQueries = refresh.SideQueries{name: expr} }
 }
 
-// wrongTargets are days of a target that is not what a replica sustains: five replicas are ready.
+// wrongTargets returns days with a target that is not what a replica sustains. Five replicas are ready.
 func wrongTargets() []day {
 	scaled := func(target int64) func(*refresh.Job, time.Time) {
 		return func(t *refresh.Job, _ time.Time) {
@@ -111,7 +111,7 @@ func wrongTargets() []day {
 	}
 }
 
-// weekends are days of a load that ends now and then.
+// weekends returns days with a load that ends now and then.
 func weekends() []day {
 	const two = 48 * time.Hour
 	return []day{{
@@ -126,7 +126,7 @@ func weekends() []day {
 	}}
 }
 
-// wrongSignals are days of a signal that is not the demand.
+// wrongSignals returns days with a signal that is not the demand.
 func wrongSignals() []day {
 	return []day{
 		{
@@ -177,7 +177,7 @@ func wrongSignals() []day {
 	}
 }
 
-// levels are days of a signal that has another level: a counter that starts again, another unit.
+// levels returns days on which the level of the signal changes: a counter restarts, or the unit changes.
 func levels() []day {
 	return []day{
 		{
@@ -211,7 +211,7 @@ func levels() []day {
 	}
 }
 
-// loads are days on which the demand is odd, and right.
+// loads returns days on which the demand is unusual but real.
 func loads() []day {
 	var zero demand.ZeroPeriods
 	return []day{
@@ -247,7 +247,7 @@ func loads() []day {
 	}
 }
 
-// histories are days of a history with holes.
+// histories returns days with gaps in the history.
 func histories() []day {
 	return []day{
 		{

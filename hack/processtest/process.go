@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// stopTimeout is how long a process may take to end after SIGTERM: a kube-apiserver waits up to a minute for what is under way.
+// stopTimeout is how long a process may take to end after SIGTERM. A kube-apiserver waits up to a minute for running requests.
 const stopTimeout = 75 * time.Second
 
 // Process is a running program whose output goes to a log file.
@@ -150,7 +150,7 @@ func (p *Process) ResidentMiB() int { return int(p.Usage().Resident >> 20) }
 // TraceCollections is the variable of a Go program's environment with which it logs its collections of garbage.
 const TraceCollections = "GODEBUG=gctrace=1"
 
-// collection is the line of a collection in a log: its last size is that of the live heap.
+// collection matches the log line of a garbage collection. The last size in it is that of the live heap.
 var collection = regexp.MustCompile(`(?m)^gc \d+ @.*->\d+->(\d+) MB`)
 
 // LiveMiB is its live heap after the newest collection, by the end of its log; 0 where it does not trace its collections.
@@ -235,14 +235,14 @@ func Listen(ctx context.Context) (listener net.Listener, port int, err error) {
 	return listener, listener.Addr().(*net.TCPAddr).Port, nil //nolint:errcheck // A TCP listener has a TCP address.
 }
 
-// The ports that FreePort returns are below those that Linux gives to connections and to listeners on port 0: no process takes one
-// before the process listens that it is for.
+// The ports that FreePort returns are below those that Linux assigns to connections and to listeners on port 0. Therefore no other process
+// takes such a port before the process for which it is meant listens on it.
 const (
 	firstPort = 20_000
 	ports     = 12_000
 )
 
-// given is how many ports FreePort has tried.
+// given counts the ports that FreePort has tried.
 var given atomic.Int32 //nolint:gochecknoglobals // Ports are the machine's.
 
 // FreePort finds a port for another process to listen on, and returns each one once. Several runs begin at different ones.

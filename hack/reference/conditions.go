@@ -25,7 +25,7 @@ type condition struct {
 	reasons    []reason
 }
 
-// reason is a reason of a condition: the statuses that it stands for, what it means, and what to do about it.
+// reason is a reason of a condition: the statuses with which it occurs, what it means, and what to do about it.
 type reason struct{ name, status, meaning, fix string }
 
 // The comments of constants that the page is made from. A group of constants is announced by its first sentence:
@@ -80,7 +80,7 @@ func linked(text string) string { return documentPath.ReplaceAllString(text, "[$
 // conditionReader collects conditions from the constants of packages.
 type conditionReader struct {
 	conditions []condition
-	// reasons by condition.
+	// reasons has the reasons of each condition.
 	reasons map[string][]reason
 }
 
@@ -148,7 +148,7 @@ func (r *conditionReader) readGroup(group *ast.GenDecl) error {
 	return errors.Join(problems...)
 }
 
-// conditionText is the comment of a condition under the name that users see.
+// conditionText returns the comment of a condition, with the name that users see.
 func conditionText(spec *ast.ValueSpec, name string, paragraphs []string) string {
 	return strings.ReplaceAll(strings.Join(paragraphs, "\n\n"), spec.Names[0].Name, "`"+name+"`")
 }
@@ -176,10 +176,10 @@ func missing(meaning string) error {
 	return nil
 }
 
-// sentence begins with a capital letter, as the cells of a table do.
+// sentence capitalizes a text for a table cell.
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// paragraphsOf are those of a comment, each on one line.
+// paragraphsOf returns the paragraphs of a comment, each on one line.
 func paragraphsOf(comment string) []string {
 	var out []string
 	for p := range strings.SplitSeq(strings.TrimSpace(comment), "\n\n") {
@@ -200,7 +200,7 @@ func constant(spec *ast.ValueSpec) (string, error) {
 	return "", errors.New("the value is not a text")
 }
 
-// assign assigns the reasons to their conditions. The error names reasons of conditions that do not exist.
+// assign assigns the reasons to their conditions. The error lists reasons of conditions that do not exist.
 func (r *conditionReader) assign(kind string) error {
 	if len(r.conditions) == 0 {
 		return fmt.Errorf("%s: no conditions found", kind)

@@ -24,7 +24,7 @@ type metric struct {
 	labels     []string
 }
 
-// description is what a prometheus.Desc prints itself as; it has no other way to say what it is.
+// description matches the text of a prometheus.Desc, which has no other way to return its parts.
 var description = regexp.MustCompile(
 	`^Desc\{fqName: ("[^"]*"), help: ("(?:[^"\\]|\\.)*"), (?:unit: "[^"]*", )?constLabels: \{(.*)\}, variableLabels: \{(.*)\}\}$`,
 )
@@ -50,7 +50,7 @@ func WriteMetrics(out io.Writer, sections ...Section) error {
 	return nil
 }
 
-// kind goes by the name, which the conventions of Prometheus couple to it. Tests hold it against what is scraped.
+// kind derives the type from the name, according to the conventions of Prometheus. Tests compare it with what is scraped.
 func (m metric) kind() string {
 	if strings.HasSuffix(m.name, "_total") {
 		return "counter"
@@ -58,7 +58,7 @@ func (m metric) kind() string {
 	return "gauge"
 }
 
-// metrics are what the collectors describe, by name.
+// metrics returns the metrics that the collectors describe, by name.
 func metrics(collectors []prometheus.Collector) ([]metric, error) {
 	descriptions := make(chan *prometheus.Desc)
 	go func() {

@@ -50,8 +50,7 @@ func Split(page string) (blocks []Block, prose []string) {
 	return blocks, prose
 }
 
-// blockAt returns the block that begins with a line, and the number of the line after it. Without a block that is the same
-// line.
+// blockAt returns the block that begins with a line, and the number of the line after it. If there is no block, it returns the same line.
 func blockAt(lines []string, at int) (b Block, next int) {
 	fence, fenced := strings.CutPrefix(strings.TrimSpace(lines[at]), "```")
 	// An indented block does not interrupt a paragraph.
@@ -114,7 +113,7 @@ type Command struct {
 func Commands(page, program string) []Command {
 	var out []Command
 	blocks, prose := Split(page)
-	last := -1 // The last command of the last block that has any.
+	last := -1 // The last command of the last block that has one.
 	for _, b := range blocks {
 		if strings.HasSuffix(b.Intro, "prints:") && last >= 0 {
 			out[last].Output, last = b.Text, -1
@@ -142,7 +141,7 @@ func commandsOf(line, program string) [][]string {
 	for command := range strings.SplitSeq(line, "|") {
 		command, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(command), "$ "), " > ")
 		args := Words(command)
-		// A command is in lower case, or a flag. A number follows the name of a policy in a table.
+		// A command is in lower case, or is a flag. In a table, a number may follow the name of a policy.
 		if len(args) > 1 && strings.TrimPrefix(args[0], "bin/") == program &&
 			(args[1][0] == '-' || 'a' <= args[1][0] && args[1][0] <= 'z') {
 			out = append(out, args)

@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// playResult of a play: what was served, and what it took.
+// playResult is the result of a play: what was served, and how much time it took.
 type playResult struct {
 	entry
-	// unserved is at how many of the steps nothing was served.
+	// unserved is the number of steps without a value.
 	unserved, steps int
 	spent           time.Duration
 }
 
-// run plays a history's first part, or all of it where the length is 0.
+// run simulates the first part of a history, or all of it if the length is 0.
 func (p play) run(ctx context.Context, length time.Duration) (playResult, error) {
 	var out playResult
 	var h hours
@@ -41,7 +41,7 @@ func (p play) run(ctx context.Context, length time.Duration) (playResult, error)
 	return out, err
 }
 
-// each calls do for every play, some at a time.
+// each calls do for every play, several at a time.
 func (o options) each(plays []play, do func(i int)) {
 	var group errgroup.Group
 	group.SetLimit(o.jobs)
@@ -51,7 +51,7 @@ func (o options) each(plays []play, do func(i int)) {
 	_ = group.Wait() //nolint:errcheck // None returns an error.
 }
 
-// check plays what was chosen and compares it with the record, or writes the record again.
+// check simulates the selected plays and compares them with the record, or writes the record again.
 func check(ctx context.Context, o options, out, progress io.Writer) error {
 	if fusesMultiplyAdd() {
 		return errors.New("the records are of amd64: this processor rounds in another way, see hack/served/doc.go")
@@ -102,8 +102,8 @@ func check(ctx context.Context, o options, out, progress io.Writer) error {
 	return nil
 }
 
-// write puts what was played into the records as they are by now: another check may have written meanwhile. Names that are
-// no longer played leave them.
+// write writes the results into the records on disk. It reads the records again first, because another check may have written them in the
+// meantime. Names that no longer exist are removed.
 func (r record) write(dir string, all []play) error {
 	for _, k := range []kind{workloads, scenarios} {
 		plays := slices.DeleteFunc(slices.Clone(all), func(p play) bool { return p.kind != k })

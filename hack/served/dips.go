@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
-// dip is a fault of the source: for some minutes it reads only a share of the demand.
+// dip is a fault of the source in which it reads only a share of the demand for some minutes.
 type dip struct {
 	share float64
 	lasts time.Duration
@@ -24,10 +24,10 @@ type dip struct {
 
 func (d dip) String() string { return fmt.Sprintf("%.0f %% for %s", 100*d.share, d.lasts) }
 
-// afterDip is how long the value is watched after the beginning of a dip.
+// afterDip is how long the value is observed after the beginning of a dip.
 const afterDip = time.Hour
 
-// dips are those that are played, the short ones first.
+// dips returns the dips that are simulated, the short ones first.
 func dips() []dip {
 	var out []dip
 	for _, lasts := range []time.Duration{time.Minute, 2 * time.Minute} {
@@ -38,21 +38,22 @@ func dips() []dip {
 	return append(out, dip{0.1, 5 * time.Minute}, dip{0.3, 5 * time.Minute}, dip{0.3, afterDip})
 }
 
-// dipResult is the worst of several dips.
+// dipResult is the worst result of several dips.
 type dipResult struct {
-	// highest value of the next hour, as a multiple of the highest without the dip; lowest value as a multiple of the real demand.
+	// highest is the highest value of the next hour, relative to the highest value without the dip. lowest is the lowest value relative to the
+	// real demand.
 	highest, lowest float64
-	// follows is how long after the beginning of the dip the value has fallen at least half as far as the demand.
+	// follows is the time from the beginning of the dip until the value has fallen at least half as far as the demand.
 	follows time.Duration
 }
 
-// add keeps the worse of both.
+// add keeps the worse of two results.
 func (r *dipResult) add(other dipResult) {
 	r.highest, r.lowest = math.Max(r.highest, other.highest), math.Min(r.lowest, other.lowest)
 	r.follows = max(r.follows, other.follows)
 }
 
-// dipTable prints what dips do to each recorded workload.
+// dipTable prints the effect of dips on each recorded workload.
 func dipTable(ctx context.Context, o options, out, progress io.Writer) error {
 	_, chosen, err := plays(o, progress)
 	if err != nil {
@@ -102,8 +103,8 @@ func writeDips(table io.Writer, name string, all []dipResult) {
 	fmt.Fprintln(table)
 }
 
-// dips plays the demand once, and next to it each dip at several times: at the highest and the lowest hour of the second half, at
-// the steepest rise and fall, and at two times between.
+// dips simulates the demand once, and in addition each dip at several times: at the highest and the lowest hour of the second half, at the
+// steepest rise and fall, and at two times in between.
 func (p play) dips(ctx context.Context) ([]dipResult, error) {
 	every := int(loopStep / p.demand.Step)
 	var samples []float64
@@ -126,7 +127,7 @@ func (p play) dips(ctx context.Context) ([]dipResult, error) {
 		if slices.Contains(times, i) {
 			next := samples[i : i+int(afterDip/loopStep)]
 			var now [1]float64
-			f.ValuesTo(now[:]) // It is served when a dip begins.
+			f.ValuesTo(now[:]) // This value is served when a dip begins.
 			undisturbed := serves(f.Clone(), next)
 			for j, d := range dips() {
 				out[j].add(d.result(f.Clone(), samples[i-1], next, undisturbed, now[0]))
@@ -140,7 +141,7 @@ func (p play) dips(ctx context.Context) ([]dipResult, error) {
 	return out, ctx.Err()
 }
 
-// serves are the values that a forecaster serves of the next samples.
+// serves returns the values that a forecaster serves for the next samples.
 func serves(f *forecaster.Forecaster, samples []float64) []float64 {
 	out := make([]float64, len(samples))
 	for i, v := range samples {
@@ -153,7 +154,8 @@ func serves(f *forecaster.Forecaster, samples []float64) []float64 {
 	return out
 }
 
-// result of a dip at the first of the next samples; before is the sample before them, and now what is served when the dip begins.
+// result returns the result of a dip that begins at the first of the next samples. before is the previous sample, and now is the value that
+// is served when the dip begins.
 func (d dip) result(f *forecaster.Forecaster, before float64, next, undisturbed []float64, now float64) dipResult {
 	faulty := slices.Clone(next)
 	for i := range faulty[:int(d.lasts/loopStep)] {
@@ -175,7 +177,7 @@ func (d dip) result(f *forecaster.Forecaster, before float64, next, undisturbed 
 	return r
 }
 
-// dipTimes are the steps at which dips begin.
+// dipTimes returns the steps at which dips begin.
 func dipTimes(samples []float64) []int {
 	const hour = int(time.Hour / loopStep)
 	mean := func(from int) float64 {

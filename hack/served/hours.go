@@ -22,10 +22,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// digits are those of a value that count.
+// digits is the number of digits of a value that are compared.
 const digits = 9
 
-// nineDigits is a value to nine digits.
+// nineDigits formats a value with nine digits.
 func nineDigits(v float64) string {
 	if math.IsNaN(v) {
 		return "NaN"
@@ -33,21 +33,21 @@ func nineDigits(v float64) string {
 	return strconv.FormatFloat(v+0, 'g', digits, 64) // −0 + 0 is 0.
 }
 
-// hour is what was served in an hour of the clock, as the first four bytes of a SHA-256: that another hour has the same
-// happens once in 4·10⁹.
+// hour has the first four bytes of a SHA-256 hash of the values served in an hour of the clock. The probability that another hour has the
+// same hash is 1 in 4·10⁹.
 type hour struct {
 	at  time.Time
 	sum string
 }
 
-// hours hashes values by the hour.
+// hours hashes values for each hour.
 type hours struct {
 	done []hour
 	at   time.Time
 	hash hash.Hash
 }
 
-// add takes the value of a time, which is not before that of the last.
+// add adds the value at a time. Times must not decrease.
 func (h *hours) add(at time.Time, value float64) {
 	if begins := at.Truncate(time.Hour); h.hash == nil || !begins.Equal(h.at) {
 		h.close()
@@ -56,7 +56,7 @@ func (h *hours) add(at time.Time, value float64) {
 	h.hash.Write([]byte(nineDigits(value) + "\n")) // A hash never fails.
 }
 
-// close ends the hour that is under way, and returns all.
+// close ends the current hour, and returns all hours.
 func (h *hours) close() []hour {
 	if h.hash != nil {
 		h.done = append(h.done, hour{h.at, sum(h.hash)})
@@ -67,7 +67,7 @@ func (h *hours) close() []hour {
 
 func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:4]) }
 
-// sumOf hashes values that are to be the same altogether.
+// sumOf hashes values that are compared as a unit.
 func sumOf(values []float64) string {
 	h := sha256.New()
 	for _, v := range values {
@@ -81,25 +81,25 @@ func sumOf(values []float64) string {
 //go:noinline
 func fuses(x, y, z float64) bool { return x*y+z != float64(x*y)+z }
 
-// fusesMultiplyAdd is fuses on a product whose rounding matters.
+// fusesMultiplyAdd calls fuses with a product for which the rounding matters.
 func fusesMultiplyAdd() bool {
 	const x = 1 + 1.0/(1<<30)
 	return fuses(x, x, -(1 + 2.0/(1<<30)))
 }
 
 const (
-	// workloadGrid is the grid of the recorded workloads, two steps of the loop's: what is observed is a mean.
+	// workloadGrid is the grid of the recorded workloads, two steps of the loop, because a mean is observed.
 	workloadGrid = 15 * time.Second
-	// meanReplicas of workloadTarget is what the mean of every recorded workload is scaled to, as in benchoutcome.
+	// meanReplicas, with a target of workloadTarget, is the mean to which every recorded workload is scaled, as in benchoutcome.
 	meanReplicas, workloadTarget = 12, 1000
 	// scenarioTarget is what a replica sustains in a scenario.
 	scenarioTarget = 100
-	// shortest is how long a recorded workload is at least: one of hours ends 23 hours after its first.
+	// shortest is the minimum length of a recorded workload. One day of hourly values ends 23 hours after its first value.
 	shortest = 23 * time.Hour
 	day      = 24 * time.Hour
 )
 
-// kind of histories, which is the name of their record too.
+// kind is a kind of history, and the name of its record.
 type kind string
 
 const (
@@ -107,18 +107,18 @@ const (
 	scenarios kind = "scenarios"
 )
 
-// history is a demand to play.
+// history is a demand to simulate.
 type history struct {
 	kind   kind
 	name   string
 	demand forecast.Series
 	// target is what one replica sustains, in the demand's unit.
 	target int64
-	// rate says that the demand is a rate over a minute; else it is a gauge.
+	// rate is true if the demand is a rate over a minute; otherwise it is a gauge.
 	rate bool
 }
 
-// madeScenarios are the histories of package [demandtest].
+// madeScenarios returns the histories of package [demandtest].
 func madeScenarios() []history {
 	var out []history
 	for _, s := range demandtest.Scenarios() {
@@ -127,7 +127,7 @@ func madeScenarios() []history {
 	return out
 }
 
-// recordedWorkloads are those of both folders of the outcome study.
+// recordedWorkloads returns the workloads in both folders of the outcome study.
 func recordedWorkloads(data string) ([]history, error) {
 	var out []history
 	for _, set := range []string{"series_15s", "workloads"} {
@@ -149,20 +149,20 @@ func recordedWorkloads(data string) ([]history, error) {
 	return out, nil
 }
 
-// laid lays a trace on the grid and scales it.
+// laid puts a trace on the grid and scales it.
 func laid(s forecast.Series) (forecast.Series, error) {
 	s, err := simulate.Resample(s, workloadGrid)
 	if err == nil {
 		err = demandtest.Scale(s, meanReplicas*workloadTarget)
 	}
-	// The times of some are counted from 0. The loop's anchors are multiples since the epoch, and no server runs before it.
+	// Some times are counted from 0. The loop's anchors are multiples since the epoch, and no server runs before the epoch.
 	if s.Start.Year() == 1970 {
 		s.Start = demandtest.Start().Add(time.Duration(s.Start.UnixNano()))
 	}
 	return s, err
 }
 
-// losses are what the quantile that is served of each recorded workload is worth.
+// losses prints the loss of the served quantile for each recorded workload.
 func losses(ctx context.Context, o options, out, progress io.Writer) error {
 	_, chosen, err := plays(o, progress)
 	if err != nil {
@@ -189,8 +189,8 @@ func losses(ctx context.Context, o options, out, progress io.Writer) error {
 	return table.Flush()
 }
 
-// lossResult is the mean pinball loss of what was served, as a share of the mean demand, next to that of the current demand, and
-// the share of window peaks within what was served. The first tenth of a history, a day at most, does not count.
+// lossResult has the mean pinball loss of the served values, as a share of the mean demand, the same for the current demand as a forecast,
+// and the share of window peaks that the served values covered. The first tenth of a history, at most a day, does not count.
 type lossResult struct{ loss, coverage, last float64 }
 
 func (p play) loss(ctx context.Context, o options) (lossResult, error) {

@@ -45,21 +45,21 @@ func main() {
 	}
 }
 
-// options of the command line.
+// options has the values of the flags.
 type options struct {
 	data, records string
 	update        bool
 	days, jobs    int
-	// names of plays (elb/quantile) or of histories (elb); none means all.
+	// names has the names of plays (elb/quantile) or of histories (elb); empty means all.
 	names []string
 }
 
-// length that is played; 0 is all.
+// length returns the length that is simulated; 0 means all.
 func (o options) length() time.Duration { return time.Duration(o.days) * 24 * time.Hour }
 
 const usage = "want check, print NAME/REQUEST, loss or dips, and then flags and names; see hack/served/doc.go"
 
-// run does what the command line asks for. What is found goes to out, progress to progress.
+// run runs the command line. Results go to out, and progress goes to progress.
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if len(args) == 0 {
 		return errors.New(usage)
@@ -105,7 +105,7 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// plays are the recorded workloads, where their folder is known, and the scenarios; and those that were chosen of them.
+// plays returns the recorded workloads, if their folder is known, and the scenarios. chosen has those that the command line selects.
 func plays(o options, progress io.Writer) (all, chosen []play, err error) {
 	var recorded []history
 	if o.data == "" {
@@ -118,7 +118,7 @@ func plays(o options, progress io.Writer) (all, chosen []play, err error) {
 	return all, chosen, err
 }
 
-// choose finds plays by their names or by those of their histories.
+// choose finds plays by their own names or by the names of their histories.
 func choose(all []play, names []string) ([]play, error) {
 	if len(names) == 0 {
 		return all, nil

@@ -18,18 +18,18 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// What a Forecast has where its author says nothing, but for the lead time, which is not measured here.
+// Defaults of a Forecast, except the lead time, which is not measured here.
 const (
 	loopStep    = demandtest.Step
 	loopHistory = 14 * 24 * time.Hour
 	lead        = 5 * time.Minute
 	wait        = 30 * time.Second
 	staleAfter  = 10 * time.Minute
-	// maxReplicas is more than any history asks for.
+	// maxReplicas is more than any history needs.
 	maxReplicas = 100_000
 )
 
-// request is what a user asks of the served value.
+// request is a way to use the served value.
 type request string
 
 const (
@@ -37,13 +37,13 @@ const (
 	objective request = "objective"
 )
 
-// play is a history under a request.
+// play is a history with a request.
 type play struct {
 	history
 	request request
 }
 
-// playsOf are both requests of each history.
+// playsOf returns both requests for each history.
 func playsOf(histories []history) []play {
 	var out []play
 	for _, h := range histories {
@@ -54,7 +54,7 @@ func playsOf(histories []history) []play {
 
 func (p play) String() string { return p.name + "/" + string(p.request) }
 
-// policy of the Forecast: the .95 quantile, or 1 % of late demand.
+// policy returns the policy of the Forecast: the 0.95 quantile, or 1 % of late demand.
 func (p play) policy() decide.Settings {
 	if p.request == quantile {
 		return decide.Settings{Quantile: 0.95, Lead: lead, Mode: decide.Floor}
@@ -62,7 +62,7 @@ func (p play) policy() decide.Settings {
 	return decide.Settings{Late: 0.01, Wait: wait, Target: float64(p.target), Lead: lead, Mode: decide.Floor}
 }
 
-// scalings are the autoscaler that the README advises, which an objective is calibrated for; a quantile needs none.
+// scalings returns the autoscaler that the README recommends, for which an objective is calibrated. A quantile needs none.
 func (p play) scalings() []decide.Autoscaler {
 	if p.request == quantile {
 		return nil
@@ -90,7 +90,7 @@ func (p play) loopTarget() refresh.Job {
 	return t
 }
 
-// step of the loop: what it observed last, and what it serves until the next; NaN where there is none.
+// step is a step of the loop: what it observed last, and what it serves until the next step; NaN if there is none.
 type step struct {
 	at               time.Time
 	observed, served float64
@@ -112,7 +112,7 @@ func printSteps(ctx context.Context, o options, out io.Writer) error {
 	if len(chosen) != 1 {
 		return fmt.Errorf("%d plays are asked for, want one: print NAME/REQUEST", len(chosen))
 	}
-	buffered := bufio.NewWriter(out) // It keeps the first error of a write.
+	buffered := bufio.NewWriter(out) // The writer keeps the first error of a write.
 	err = chosen[0].steps(ctx, o.length(), func(s step) bool {
 		fmt.Fprintln(buffered, s)
 		return true
@@ -120,8 +120,8 @@ func printSteps(ctx context.Context, o options, out io.Writer) error {
 	return errors.Join(err, buffered.Flush())
 }
 
-// steps plays the history's first part of a length, to the end of an hour, or all of it where the length is 0; until each
-// returns false.
+// steps simulates the first part of a history with a given length, up to the end of an hour. A length of 0 means all of it. It ends when
+// each returns false.
 func (p play) steps(ctx context.Context, length time.Duration, each func(step) bool) error {
 	loop, err := simulate.NewLoop(ctx, p.loopTarget(), refresh.Config{})
 	if err != nil {
@@ -139,7 +139,7 @@ func (p play) steps(ctx context.Context, length time.Duration, each func(step) b
 	return ctx.Err()
 }
 
-// watchedPolicy is a policy whose values are seen by someone, until that one has seen enough.
+// watchedPolicy is a policy that shows its values to a function, until the function returns false.
 type watchedPolicy struct {
 	loop   *simulate.Loop
 	each   func(step) bool

@@ -10,28 +10,28 @@ import (
 	"time"
 )
 
-// entry is what was served in a play.
+// entry has what was served in a play.
 type entry struct {
 	name string
-	// demand hashes all of the demand, so that another demand is not taken for another value.
+	// demand is a hash of all of the demand, so that a change of the demand is not reported as a change of the values.
 	demand string
 	hours  []hour
 }
 
-// record is a file of entries, by their names.
+// record has the entries of a file by name.
 type record map[string]entry
 
 func recordPath(dir string, k kind) string { return filepath.Join(dir, string(k)+".txt") }
 
-// hourFormat is how a line's first hour is written; the others of its day follow.
+// hourFormat is the format of the first hour in a line. The other hours of the day follow.
 const hourFormat = "2006-01-02T15"
 
-// preface of a file.
+// preface is the beginning of a file.
 const preface = `# What forewarm serves, as hashes: see hack/served. To write it again: make test-served UPDATE=1
 # A line has the first hour of a day and a hash of what was served in each hour from there on.
 `
 
-// text of the record, in the order of the plays.
+// text returns the text of the record, in the order of the plays.
 func (r record) text(plays []play) string {
 	var out strings.Builder
 	out.WriteString(preface)
@@ -52,7 +52,7 @@ func (r record) text(plays []play) string {
 	return out.String()
 }
 
-// readRecord reads the file of a kind; one that is not there is empty.
+// readRecord reads the file of a kind. If the file does not exist, the record is empty.
 func readRecord(dir string, k kind) (record, error) {
 	path := recordPath(dir, k)
 	text, err := os.ReadFile(path)
@@ -69,7 +69,7 @@ func readRecord(dir string, k kind) (record, error) {
 	return r, nil
 }
 
-// parseRecord reads what text wrote. A hash that is none differs from every other.
+// parseRecord parses the output of text. An invalid hash differs from all hashes.
 func parseRecord(text string) (record, error) {
 	out := record{}
 	var current entry
@@ -95,7 +95,7 @@ func parseRecord(text string) (record, error) {
 	return out, nil
 }
 
-// parseDay reads the line of a day.
+// parseDay parses the line of a day.
 func parseDay(line string) ([]hour, error) {
 	fields := strings.Fields(line)
 	at, err := time.Parse(hourFormat, fields[0])
@@ -106,7 +106,7 @@ func parseDay(line string) ([]hour, error) {
 	return out, err
 }
 
-// difference between a record and a play; empty where there is none. Of a play that is not whole the hours that it has are
+// difference describes the difference between a record and a play; empty if there is none. If the play is not complete, only its hours are
 // compared.
 func (e entry) difference(played entry, whole bool) string {
 	switch {

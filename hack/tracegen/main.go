@@ -66,8 +66,8 @@ func sumServeGen(folder string) error {
 	) //nolint:gosec // Meant to be read by all.
 }
 
-// encode writes a trace as gzipped CSV: the time in seconds since 1970 and the value; a gap is an empty field. The gzip
-// header has no time and no name, so that the same trace gives the same bytes.
+// encode returns a trace as gzipped CSV: the time in seconds since 1970, and the value. A gap is an empty field. The gzip header has no
+// time and no name, so that the same trace always gives the same bytes.
 func encode(column string, digits int, s forecast.Series) ([]byte, error) {
 	var buffer bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&buffer, gzip.BestCompression)

@@ -49,7 +49,7 @@ type shape struct {
 	Observe func(level float64, source rand.Source) float64
 }
 
-// series is the trace of a recipe.
+// series returns the trace of a recipe.
 func (r *recipe) series() (forecast.Series, error) {
 	if r.drawn == 0 {
 		return generate(r.shape), nil
@@ -58,7 +58,7 @@ func (r *recipe) series() (forecast.Series, error) {
 	return draw(r.shape.Start, r.drawn, all), err
 }
 
-// draw draws the requests of each minute from the rate and the dispersion of its ten minutes.
+// draw draws the number of requests in each minute from the rate and the dispersion of the ten minutes that contain it.
 func draw(start time.Time, seed uint64, all []servegen.Window) forecast.Series {
 	source := rand.NewPCG(seed, seed)
 	out := forecast.Series{Start: start, Step: step}
@@ -71,7 +71,7 @@ func draw(start time.Time, seed uint64, all []servegen.Window) forecast.Series {
 	return out
 }
 
-// generate makes the trace of a shape.
+// generate generates the trace for a shape.
 func generate(s shape) forecast.Series {
 	source := rand.NewPCG(s.Seed, s.Seed)
 	n := int(s.Length / step)
@@ -93,10 +93,10 @@ func generate(s shape) forecast.Series {
 	return forecast.Series{Start: s.Start, Step: step, Values: values}
 }
 
-// openDay is how one day opens: at an hour of the day, to a factor.
+// openDay says when a day opens (an hour of the day), and to which factor.
 type openDay struct{ hour, factor float64 }
 
-// days are how all days open.
+// days returns the opening of all days.
 func (s shape) days(random *rand.Rand) []openDay {
 	out := make([]openDay, s.Length/day)
 	if s.Open == 0 {
@@ -110,15 +110,14 @@ func (s shape) days(random *rand.Rand) []openDay {
 	return out
 }
 
-// season is the factor of the hour of the day and the day of the week. Weekends fade in and out over their first and
-// last hours.
+// season returns the factor for the hour of the day and the day of the week. Weekends fade in and out during their first and last hours.
 func (s shape) season(at time.Time, opens openDay) float64 {
 	hour := at.Sub(at.Truncate(24 * time.Hour)).Hours()
 	daily := math.Cos((hour-15)/24*2*math.Pi) + 0.35*math.Cos((hour-10)/12*2*math.Pi)
 	return math.Exp(s.Day*daily) * (1 - (1-s.Weekend)*weekend(at)) * (1 + (s.open(hour, opens)-1)*(1-weekend(at)))
 }
 
-// open is the factor of the opening hours.
+// open returns the factor for the opening hours.
 func (s shape) open(hour float64, opens openDay) float64 {
 	if s.Open == 0 {
 		return 1
@@ -128,19 +127,19 @@ func (s shape) open(hour float64, opens openDay) float64 {
 	return 1 + max(opens.factor-1, 0)*(ramp((hour-opens.hour-fade)/fade)-ramp((hour-closes)/(slower*fade)))
 }
 
-// weekend is 1 on Saturday and Sunday, 0 on weekdays, and between them for some hours around the midnights.
+// weekend returns 1 on Saturday and Sunday, 0 on weekdays, and a value in between for some hours around the midnights.
 func weekend(at time.Time) float64 {
 	const fade = 3.0 // Hours on either side of midnight.
-	// The zero time was a Monday, and so are truncated weeks.
+	// The zero time was a Monday, so truncated weeks begin on Monday.
 	hours := at.Sub(at.Truncate(7 * 24 * time.Hour)).Hours()
 	intoSaturday, intoMonday, outOfSunday := (hours-5*24)/fade, hours/fade, (hours-7*24)/fade
 	return 1 - ramp(intoMonday) + ramp(intoSaturday) - ramp(outOfSunday)
 }
 
-// ramp goes from 0 at −1 to 1 at 1.
+// ramp rises from 0 at −1 to 1 at 1.
 func ramp(x float64) float64 { return min(1, max(0, (x+1)/2)) }
 
-// wander is an Ornstein-Uhlenbeck process at every minute, stationary from the first.
+// wander returns an Ornstein-Uhlenbeck process for every minute. It is stationary from the first minute on.
 func (s shape) wander(n int, random *rand.Rand) []float64 {
 	keep := math.Exp(-step.Minutes() / s.Memory.Minutes())
 	kick := s.Wander * math.Sqrt(1-keep*keep)
@@ -153,7 +152,7 @@ func (s shape) wander(n int, random *rand.Rand) []float64 {
 	return out
 }
 
-// bursts is what bursts add to each minute, as a share of the level.
+// bursts returns what bursts add to each minute, as a share of the level.
 func (s shape) bursts(n int, random *rand.Rand) []float64 {
 	out := make([]float64, n)
 	chance := s.BurstsPerDay * step.Hours() / 24
@@ -175,8 +174,8 @@ func addBurst(out []float64, height, rise, fade float64) {
 	}
 }
 
-// counts observes a level as the number of events of a minute whose variance is dispersion times its mean: a Poisson
-// process at 1, a negative binomial (a Poisson process of Gamma distributed rate) above.
+// counts converts a level to the number of events in a minute, whose variance is dispersion times its mean. With a dispersion of 1 it is a
+// Poisson process. Above 1 it is a negative binomial distribution (a Poisson process with a Gamma-distributed rate).
 func counts(dispersion float64) func(float64, rand.Source) float64 {
 	return func(level float64, source rand.Source) float64 {
 		if level > 0 && dispersion > 1 {
@@ -189,8 +188,8 @@ func counts(dispersion float64) func(float64, rand.Source) float64 {
 	}
 }
 
-// busy observes a level of offered work, in devices, as the number of devices that are busy on average: close to the
-// level while it is small, never above devices, with a relative error of noise.
+// busy converts a level of offered work, in devices, to the mean number of busy devices. It is close to the level while the level is small,
+// never above devices, and has a relative error of noise.
 func busy(devices, noise float64) func(float64, rand.Source) float64 {
 	return func(level float64, source rand.Source) float64 {
 		seen := level * (1 + noise*rand.New(source).NormFloat64())

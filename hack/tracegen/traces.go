@@ -9,16 +9,17 @@ type recipe struct {
 	file   string
 	column string
 	digits int
-	// shape is that of a synthetic trace. drawn, if it is above 0, is the seed of one that is drawn from the recorded rate of package servegen.
+	// shape is the shape of a synthetic trace. If drawn is above 0, it is the seed of a trace that is drawn from the recorded rate in package
+	// servegen.
 	shape shape
 	drawn uint64
-	// plain is easier to forecast than recorded demand.
+	// plain is true if the trace is easier to forecast than recorded demand.
 	plain bool
 }
 
 const day = 24 * time.Hour
 
-// traces lists all of them. The shift and the outage lie well before the last days, which the demo plays.
+// traces returns all recipes. The shift and the outage are well before the last days, which the demo shows.
 func traces() []recipe {
 	monday := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
 	return []recipe{
@@ -47,7 +48,7 @@ func traces() []recipe {
 			},
 		},
 		{
-			// Users who come to work at about nine, a different number each day.
+			// Users begin to work at about nine, and their number is different each day.
 			file: "office_14d.csv.gz", column: "requests", plain: true,
 			shape: shape{
 				Seed: 7, Start: monday, Length: 14 * day,

@@ -56,7 +56,7 @@ type converter struct {
 	ConvertConfig
 	Conversion
 
-	// askers are the HPAs of a workload, and the HPAs with an External metric, each in words.
+	// askers has the HPAs of each workload, and the HPAs that read each External metric, described for messages.
 	askers map[string][]string
 }
 
@@ -92,7 +92,7 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 		switch h, err := autoscaler.DecodeHPA(object); {
 		case err != nil:
 			c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
-		case autoscaler.FromHPA(h).Owner == "": // Else its ScaledObject is converted.
+		case autoscaler.FromHPA(h).Owner == "": // Otherwise its ScaledObject is converted.
 			hpas[i] = h
 			for _, what := range wants(h) {
 				c.askers[what] = append(c.askers[what], h.Name)
@@ -107,7 +107,7 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 	return c.Conversion
 }
 
-// wants is what no other HPA may want, too: a Forecast has one workload, and a workload one HPA.
+// wants returns what only one HPA may use, because a Forecast has one workload, and a workload has one HPA.
 func wants(h *autoscalingv2.HorizontalPodAutoscaler) []string {
 	out := []string{"the " + h.Spec.ScaleTargetRef.Kind + " " + h.Namespace + "/" + h.Spec.ScaleTargetRef.Name}
 	for i := range h.Spec.Metrics {
@@ -119,7 +119,7 @@ func wants(h *autoscalingv2.HorizontalPodAutoscaler) []string {
 	return out
 }
 
-// hpa converts the metrics of an HPA. Where one is not External, the HPA that reads its Forecast is written, too.
+// hpa converts the metrics of an HPA. If one of them is not External, it also writes the HPA that reads the Forecast.
 func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstructured.Unstructured) {
 	for i, what := range wants(h) {
 		n, advice := c.askers[what], "keep one"
@@ -162,17 +162,17 @@ func (c *converter) hpa(h *autoscalingv2.HorizontalPodAutoscaler, object *unstru
 	}
 }
 
-// request is what a metric of an HPA asks for, and the Forecast that answers.
+// request is what a metric of an HPA requests, and the Forecast that answers it.
 type request struct {
-	what   string // in words
+	what   string // A description.
 	metric string
-	set    map[string]string // of its selector
+	set    map[string]string // The labels of the selector.
 	target autoscalingv2.MetricTarget
-	// kind of the objects that the metric describes, and their names; none for an External metric.
+	// kind is the kind of the objects that the metric describes, and names matches their names. Both are empty for an External metric.
 	kind   schema.GroupVersionKind
 	names  matcher
 	object v1alpha1.Forecast
-	// grouping are labels besides the object's by which its series are grouped.
+	// grouping has labels, in addition to the object's label, by which the series are grouped.
 	grouping []string
 }
 
@@ -186,7 +186,7 @@ func readRequest(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.Metr
 		id, q.target = m.External.Metric, m.External.Target
 	case m.Pods != nil:
 		id, q.target, q.kind = m.Pods.Metric, m.Pods.Target, schema.GroupVersionKind{Kind: "Pod"}
-		// As the controllers name pods. They cut longer names.
+		// This is how controllers name pods. They shorten longer names.
 		suffix := map[string]string{"Deployment": "-[a-z0-9]+-[a-z0-9]{5}", "StatefulSet": "-[0-9]+"}[ref.Kind]
 		if q.names = (matcher{"", "=~", regexp.QuoteMeta(ref.Name) + suffix}); suffix == "" || len(ref.Name) > 46 {
 			err = errors.New("the names of its pods cannot be derived from the workload's name: " +
@@ -264,7 +264,7 @@ func (c *converter) forecast(q *request, from string) error {
 	return c.write(&q.object, expr, *q.target.AverageValue, from+", "+q.what, why)
 }
 
-// furtherLabels are those by which a query groups in addition to the labels of its matchers.
+// furtherLabels returns the labels by which a query groups, except the labels of its matchers.
 func furtherLabels(expr parser.Expr, matchers []matcher) []string {
 	a, ok := expr.(*parser.AggregateExpr)
 	for operand := operandOf(expr); !ok && operand != nil; operand = operandOf(operand) {
@@ -279,7 +279,7 @@ func furtherLabels(expr parser.Expr, matchers []matcher) []string {
 	})
 }
 
-// write completes a Forecast, checks it as Forewarm does, and adds it. Its name is made one that no other has.
+// write completes a Forecast, checks it like Forewarm does, and adds it with a unique name.
 func (c *converter) write(
 	f *v1alpha1.Forecast, expr parser.Expr, before apiresource.Quantity, from string, why []string,
 ) error {
@@ -309,7 +309,7 @@ func (c *converter) write(
 	return nil
 }
 
-// total is the sum over an expression's series, as the HPA adds up the items of an answer.
+// total returns the sum over an expression's series, because the HPA adds up the items of an answer.
 func total(expr parser.Expr) string {
 	a, ok := expr.(*parser.AggregateExpr)
 	switch {
@@ -321,7 +321,8 @@ func total(expr parser.Expr) string {
 	return "sum(" + expr.String() + ")"
 }
 
-// confined reports whether every selector demands the namespace. A pattern that is the namespace's name becomes the name.
+// confined reports whether every selector requires the namespace. A regular expression that only matches the namespace is replaced by its
+// name.
 func (c *converter) confined(expr parser.Expr, namespace string) bool {
 	all := true
 	for _, selector := range parser.ExtractSelectors(expr) {
@@ -336,7 +337,7 @@ func (c *converter) confined(expr parser.Expr, namespace string) bool {
 	return all
 }
 
-// after adds an autoscaler with another spec.
+// after adds an autoscaler with a new spec.
 func (c *converter) after(object *unstructured.Unstructured, spec any, why []string) {
 	kept := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
 	if set := object.GetLabels(); len(set) > 0 {

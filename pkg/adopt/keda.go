@@ -21,7 +21,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// scaledObject converts the triggers of a ScaledObject, and writes the one that reads the Forecasts.
+// scaledObject converts the triggers of a ScaledObject, and writes the ScaledObject that reads the Forecasts.
 func (c *converter) scaledObject(object *unstructured.Unstructured) {
 	edited := object.DeepCopy()
 	triggers, _, _ := unstructured.NestedSlice(edited.Object, "spec", "triggers") //nolint:errcheck // As read below.
@@ -71,11 +71,11 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 	}
 }
 
-// twice says why the target of a converted trigger is not the one to keep.
+// twice says why the target of a converted trigger must be changed later.
 const twice = ": the target is the trigger's threshold. Forewarm's forecast contains the headroom. Before you end " +
 	"shadow mode, set the target to the full capacity of a replica (forewarm capacity), or you pay for the headroom twice."
 
-// externalTrigger is the trigger that reads a Forecast in place of another one.
+// externalTrigger returns a trigger that reads a Forecast and replaces another trigger.
 func externalTrigger(forecast string, metadata map[string]string, former map[string]any) map[string]any {
 	read := map[string]any{
 		"scalerAddress": "forewarm.forewarm-system.svc:9090", "forecast": forecast, "target": metadata["threshold"],
@@ -95,8 +95,8 @@ func externalTrigger(forecast string, metadata map[string]string, former map[str
 	return out
 }
 
-// withoutPredictions is a ScaledObject whose predictkube triggers are prometheus triggers: both have a query and a threshold, with the same
-// rules.
+// withoutPredictions returns a ScaledObject in which prometheus triggers replace predictkube triggers. Both have a query and a threshold
+// with the same rules.
 func withoutPredictions(object *unstructured.Unstructured) *unstructured.Unstructured {
 	out := object.DeepCopy()
 	field, _, _ := unstructured.NestedFieldNoCopy(out.Object, "spec", "triggers") //nolint:errcheck // Nil has none.
@@ -109,7 +109,7 @@ func withoutPredictions(object *unstructured.Unstructured) *unstructured.Unstruc
 	return out
 }
 
-// unquoted says which key of a trigger has a number or a boolean where KEDA reads text only; empty if none has.
+// unquoted returns the key of a trigger that has a number or a boolean although KEDA reads only text; empty if there is none.
 func unquoted(triggers []any) string {
 	for i, t := range triggers {
 		trigger, _ := t.(map[string]any)                              //nolint:errcheck,revive // Nil has no keys.
@@ -125,7 +125,7 @@ func unquoted(triggers []any) string {
 	return ""
 }
 
-// keyTexts says what becomes of the keys of a prometheus or a predictkube trigger that a Forecast does not have.
+// keyTexts says what happens to the keys of a prometheus or predictkube trigger that a Forecast does not have.
 func keyTexts() map[string]string {
 	const selects = "selects the data: Forewarm needs a source with the same setting (docs/sources.md), named in signal.source"
 	const connects = "is a connection setting: Forewarm's source has its own settings (docs/sources.md)"
@@ -146,7 +146,7 @@ func keyTexts() map[string]string {
 	}
 }
 
-// lost says what of a trigger does not stand in its Forecast, in the order of the keys.
+// lost lists what a trigger has that its Forecast does not have, in the order of the keys.
 func lost(t *hpa.AutoscalerMetric, authentication string) (out []string) {
 	for _, key := range slices.Sorted(maps.Keys(t.Metadata)) {
 		switch key {
@@ -167,10 +167,10 @@ func lost(t *hpa.AutoscalerMetric, authentication string) (out []string) {
 	return out
 }
 
-// secretName matches what a header or a parameter that is no secret is not called.
+// secretName matches names of headers and parameters that may be secret.
 var secretName = regexp.MustCompile(`(?i)auth|token|key|secret|pass|cookie|sig`)
 
-// shown is the value of a key without what may be secret in it.
+// shown returns the value of a key without parts that may be secret.
 func shown(key, value string) string {
 	if key != "customHeaders" && key != "queryParameters" {
 		return printable.Clip(value, 64)
@@ -186,7 +186,7 @@ func shown(key, value string) string {
 	return strings.Join(out, ",")
 }
 
-// trigger writes the Forecast of a trigger that reads a Prometheus.
+// trigger writes the Forecast for a trigger that reads Prometheus.
 func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from, authentication string) error {
 	if t.Refused != "" {
 		return errors.New(t.Refused + "; or write a Forecast for the demand by hand")
@@ -211,7 +211,7 @@ func (c *converter) trigger(f *v1alpha1.Forecast, t *hpa.AutoscalerMetric, from,
 	return c.write(f, expr, target, from, why)
 }
 
-// authenticationOf is the name of a trigger's authentication; empty without one.
+// authenticationOf returns the name of a trigger's authentication; empty if it has none.
 func authenticationOf(trigger map[string]any) string {
 	if ref, ok := trigger["authenticationRef"].(map[string]any); ok {
 		return fmt.Sprint(ref["name"])

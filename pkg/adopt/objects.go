@@ -98,7 +98,7 @@ func ReadCluster(ctx context.Context, cluster dynamic.Interface, namespace strin
 
 // ManifestFiles are a file, or the YAML and JSON files below a folder.
 func ManifestFiles(path string) (files []string, err error) {
-	const most = 2_000 // A wrong path, such as a home, is not read whole.
+	const most = 2_000 // If the path is wrong, for example a home directory, not everything is read.
 	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 		isManifest := file == path || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file))
 		if err != nil || entry.IsDir() || !isManifest {
@@ -128,7 +128,7 @@ func (o *Objects) AddManifest(file string, text []byte, namespace string, kinds 
 	}
 }
 
-// objectOf is the object of a document.
+// objectOf returns the object in a document.
 func objectOf(d manifest.RawDocument, namespace string) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	switch {
@@ -141,7 +141,7 @@ func objectOf(d manifest.RawDocument, namespace string) (*unstructured.Unstructu
 		return nil, d.Err(err.Error())
 	}
 	object.SetNamespace(cmp.Or(object.GetNamespace(), namespace))
-	// They will be the name of a file.
+	// The names will be part of a file name.
 	if validation.IsDNS1123Subdomain(object.GetName()) != nil ||
 		validation.IsDNS1123Label(object.GetNamespace()) != nil {
 		return nil, d.Err("its name or namespace is not valid in Kubernetes: correct it")
@@ -149,7 +149,7 @@ func objectOf(d manifest.RawDocument, namespace string) (*unstructured.Unstructu
 	return object, nil
 }
 
-// objectName names an object in a sentence.
+// objectName returns the name of an object for a sentence.
 func objectName(o *unstructured.Unstructured) string {
 	return o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
 }
@@ -166,7 +166,7 @@ type Document struct {
 	After bool `json:"afterHandover,omitempty"`
 }
 
-// forecastDocument is a Forecast in shadow mode, as Forewarm reads it; the error is what it would refuse.
+// forecastDocument returns a Forecast in shadow mode, read like Forewarm does. The error says what Forewarm would reject.
 func forecastDocument(f *v1alpha1.Forecast, signals catalogue.Signals) (Document, error) {
 	f.APIVersion, f.Kind, f.Spec.Serve = v1alpha1.GroupVersion().String(), v1alpha1.ForecastKind, v1alpha1.ServeShadow
 	text, err := yaml.Marshal(f)

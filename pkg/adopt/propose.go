@@ -59,7 +59,7 @@ type Workload struct {
 	query   string
 	gpus    int64
 	scalers []*hpa.Autoscaler
-	// metric is the autoscaler's that is in the preset's unit; nil without one.
+	// metric is the autoscaler's metric in the preset's unit; nil if there is none.
 	metric *hpa.AutoscalerMetric
 }
 
@@ -91,7 +91,7 @@ func recognize(ctx context.Context, cfg Config, w *Workload) error {
 	for _, source := range signal.Sources() {
 		preset, err := signal.Lookup(source.Name + "/inflight")
 		if err != nil {
-			continue // An exporter, which reports any pod.
+			continue // An exporter reports pods of any server.
 		}
 		const day, step = 24 * time.Hour, 5 * time.Minute // As far as Prometheus looks back.
 		query, err := preset.Render(w.Namespace, signal.Target{Kind: w.ref.Kind, Name: w.ref.Name}, cfg.Trust)
@@ -122,8 +122,8 @@ func recognize(ctx context.Context, cfg Config, w *Workload) error {
 	return nil
 }
 
-// readScaling finds the metric of the workload's one autoscaler that is in the preset's unit: that of the smallest target, whose
-// proposal is the largest.
+// readScaling finds the metric in the preset's unit, if the workload has a single autoscaler. Of several metrics, it uses the one with the
+// smallest target, because its proposal is the largest.
 func (w *Workload) readScaling() {
 	preset, err := signal.Lookup(w.Preset)
 	switch {
@@ -162,8 +162,8 @@ func (w *Workload) readScaling() {
 	}
 }
 
-// specOn returns how the workload's autoscaler scales on the total demand by one of its metrics. The averageValue of a mean over the
-// pods is the demand for each replica, too.
+// specOn returns how the workload's autoscaler scales on the total demand with one of its metrics. The averageValue of a mean over the pods
+// is also the demand for each replica.
 func (w *Workload) specOn(m *hpa.AutoscalerMetric) hpa.Spec {
 	total := *m
 	total.Source = cmp.Or(m.Source, hpa.External)
@@ -208,7 +208,7 @@ func simulate(ctx context.Context, cfg Config, w *Workload) error {
 	return nil
 }
 
-// render writes the Forecast with its reasons. What is wrong with it leaves it out.
+// render writes the Forecast with its reasons. If the Forecast is invalid, it is left out.
 func render(cfg Config, w *Workload) {
 	lead := v1alpha1.Duration(model.Duration(cfg.Lead).String())
 	f := v1alpha1.Forecast{
@@ -250,8 +250,8 @@ func render(cfg Config, w *Workload) {
 	w.Document = document
 }
 
-// withoutForewarm is what scales the workload up while Forewarm is down: a metric that its autoscaler has already and that does not
-// come from Forewarm, with a higher target, or a higher minimum.
+// withoutForewarm says what scales the workload up while Forewarm is down: a metric that its autoscaler already has and that does not come
+// from Forewarm, with a higher target, or a higher minimum.
 func (w *Workload) withoutForewarm() string {
 	const target = "raised to just below what a replica sustains (60 if it sustains 64)."
 	field := "minReplicas"

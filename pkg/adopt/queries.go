@@ -36,7 +36,7 @@ func demandOf(expr parser.Expr) (demand parser.Expr, notes []string, err error) 
 	return demand, notes, nil
 }
 
-// isRatio reports whether the value of an expression is a series divided by another one.
+// isRatio reports whether the value of an expression is one series divided by another.
 func isRatio(expr parser.Expr) bool {
 	if n, ok := expr.(*parser.BinaryExpr); ok && n.Op == parser.DIV && hasSeries(n.LHS) && hasSeries(n.RHS) {
 		return true
@@ -85,7 +85,7 @@ func operandOf(expr parser.Expr) parser.Expr {
 	return found
 }
 
-// defaultOf is the number of an expression that ends in "or vector(0)"; empty if it does not.
+// defaultOf returns the number in an expression that ends in "or vector(0)" or the like; empty if it does not.
 func defaultOf(expr parser.Expr) string {
 	if n, ok := expr.(*parser.AggregateExpr); ok {
 		return defaultOf(n.Expr)
@@ -101,7 +101,7 @@ func defaultOf(expr parser.Expr) string {
 	return ""
 }
 
-// mayBeEmpty reports whether an expression has a condition that can remove each item of its value.
+// mayBeEmpty reports whether an expression has a condition that can remove all items of its value.
 func mayBeEmpty(node parser.Node) bool {
 	if n, ok := node.(*parser.BinaryExpr); ok {
 		switch {
@@ -114,14 +114,14 @@ func mayBeEmpty(node parser.Node) bool {
 	return slices.ContainsFunc(parser.Children(node), mayBeEmpty)
 }
 
-// tricks are functions by which a query looks ahead, or at the worst of a time.
+// tricks has the functions with which a query looks ahead, or at the worst value over a time.
 var tricks = []string{ //nolint:gochecknoglobals // A constant table.
 	"max_over_time", "quantile_over_time", "predict_linear", "double_exponential_smoothing",
 }
 
-// plain takes tricks and offsets off an expression, from the outside, as long as it has one operand. taken names them.
+// plain removes tricks and offsets from an expression, from the outside in, as long as it has a single operand. taken lists them.
 func plain(expr parser.Expr) (inner parser.Expr, taken []string) { //nolint:ireturn // A sum type.
-	stripped := false // The range goes with the function that looked over it.
+	stripped := false // The range is removed together with the function over it.
 	for part := &expr; part != nil; {
 		var next *parser.Expr
 		ranged := false
@@ -159,7 +159,7 @@ func isTrick(call *parser.Call) bool {
 
 func isRange(e parser.Expr) bool { return e.Type() == parser.ValueTypeMatrix }
 
-// offsetOf is where a node has its offset; nil where it cannot have one.
+// offsetOf returns the pointer to a node's offset; nil if the node cannot have one.
 func offsetOf(node parser.Node) *time.Duration {
 	switch n := node.(type) {
 	case *parser.VectorSelector:
@@ -170,7 +170,7 @@ func offsetOf(node parser.Node) *time.Duration {
 	return nil
 }
 
-// remaining is an offset, or a function that looks ahead, that was not taken off; empty where there is none.
+// remaining returns an offset, or a function that looks ahead, that was not removed; empty if there is none.
 func remaining(expr parser.Expr) (trick string) {
 	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
 		if at := offsetOf(node); at != nil && *at != 0 {

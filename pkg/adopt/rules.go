@@ -29,7 +29,7 @@ type Rules struct {
 	broken []LeftOut
 }
 
-// rule gives metrics. The fields without a tag follow from the others.
+// rule defines metrics. The fields without a tag are derived from the others.
 type rule struct {
 	SeriesQuery   string       `json:"seriesQuery"`
 	SeriesFilters []filter     `json:"seriesFilters"`
@@ -37,11 +37,11 @@ type rule struct {
 	Name          metricNaming `json:"name"`
 	MetricsQuery  string       `json:"metricsQuery"`
 
-	at           string                   // for errors: externalRules[0]
-	passes       []func(name string) bool // of a series' name
-	series       string                   // the one that seriesQuery names, if it does
+	at           string                   // For errors, for example externalRules[0].
+	passes       []func(name string) bool // Conditions on the name of a series.
+	series       string                   // The series that seriesQuery contains, if it contains one.
 	matches      *regexp.Regexp
-	gives        *regexp.Regexp // what name.as can be with any values of its references
+	gives        *regexp.Regexp // Matches the result of name.as for any values of its references.
 	query, label *template.Template
 }
 
@@ -67,7 +67,7 @@ type groupResource struct {
 	Resource string `json:"resource"`
 }
 
-// maxRules bounds the work for each metric.
+// maxRules limits the work for each metric.
 const maxRules = 1000
 
 // ReadRules reads prometheus-adapter's configuration, or the ConfigMap with it.
@@ -109,7 +109,7 @@ func ReadRules(file string, data []byte) (c Rules, err error) {
 	return c, nil
 }
 
-// chartRules are the rules in the values of prometheus-adapter's chart. Other values are not of interest.
+// chartRules has the rules in the values of prometheus-adapter's chart. Other values are ignored.
 type chartRules struct {
 	Default  *bool          `json:"default"`
 	Custom   []rule         `json:"custom"`
@@ -117,7 +117,7 @@ type chartRules struct {
 	Resource map[string]any `json:"resource"`
 }
 
-// valuesOf reads the values of prometheus-adapter's chart; ok is false if a document is none.
+// valuesOf reads the values of prometheus-adapter's chart; ok is false if a document is something else.
 func valuesOf(d manifest.RawDocument) (c Rules, ok bool) {
 	var values struct {
 		Rules *chartRules `json:"rules"`
@@ -135,7 +135,7 @@ func valuesOf(d manifest.RawDocument) (c Rules, ok bool) {
 	return c, true
 }
 
-// configurations are the documents of a file that are no objects of Kubernetes, and those in its ConfigMaps.
+// configurations returns the documents in a file that are not Kubernetes objects, and the documents in its ConfigMaps.
 func configurations(file string, data []byte) (found []manifest.RawDocument, err error) {
 	for _, d := range manifest.RawDocuments(file, data) {
 		switch {
@@ -192,7 +192,7 @@ func (r *rule) compile() error {
 	return nil
 }
 
-// compileFilters makes the conditions on a series' name.
+// compileFilters builds the conditions on the name of a series.
 func (r *rule) compileFilters(matchers []*labels.Matcher) error {
 	for _, m := range matchers {
 		if m.Name != model.MetricNameLabel {
@@ -201,7 +201,7 @@ func (r *rule) compileFilters(matchers []*labels.Matcher) error {
 		r.passes = append(r.passes, m.Matches)
 		if m.Type == labels.MatchEqual {
 			r.series = m.Value
-		} else if m.Type == labels.MatchRegexp && literal.MatchString(m.Value) { // Prometheus anchors it.
+		} else if m.Type == labels.MatchRegexp && literal.MatchString(m.Value) { // Prometheus anchors the expression.
 			r.series = literal.FindStringSubmatch(m.Value)[1]
 		}
 	}
@@ -216,7 +216,8 @@ func (r *rule) compileFilters(matchers []*labels.Matcher) error {
 	return nil
 }
 
-// findRule returns the one rule that gives a metric, and its series: where several may, that of a known series.
+// findRule returns the only rule that defines a metric, and its series. If several rules could define it, it returns the rule for a known
+// series.
 func findRule(all []rule, metric string, known []string) (found *rule, series string, err error) {
 	var words []string
 	fitting := map[*rule]string{}
@@ -232,7 +233,7 @@ func findRule(all []rule, metric string, known []string) (found *rule, series st
 	if len(fitting) > 1 && len(known) > 0 {
 		maps.DeleteFunc(fitting, func(_ *rule, name string) bool { return !slices.Contains(known, name) })
 	}
-	for found, series = range fitting { // There is one, else it is an error.
+	for found, series = range fitting { // There is exactly one; otherwise it is an error.
 		break
 	}
 	switch {
@@ -248,7 +249,7 @@ func findRule(all []rule, metric string, known []string) (found *rule, series st
 	return found, series, nil
 }
 
-// seriesAmong is the one of some series that a rule gives a metric from; empty if that is none or several.
+// seriesAmong returns the only series, of some, from which a rule derives a metric; empty if there are none or several.
 func (r *rule) seriesAmong(known []string, metric string) string {
 	var found []string
 	for _, series := range known {
@@ -267,15 +268,15 @@ func (r *rule) seriesAmong(known []string, metric string) string {
 }
 
 var (
-	// literal is a regular expression that is one name.
+	// literal matches a regular expression that matches only one name.
 	literal      = regexp.MustCompile(`^\^?\(?([A-Za-z_:][\w:]*)\)?\$?$`)
 	reference    = regexp.MustCompile(`\$(?:\w+|\{\w+\})`)
 	oneReference = regexp.MustCompile(`^([\w:]*)\$(?:\{1\}|1$)([\w:]*)$`)
 	oneGroup     = regexp.MustCompile(`^\^?([\w:]*)\((?:\.[*+])\)([\w:]*)\$?$`)
 )
 
-// seriesOf is the series that a rule gives a metric from: without a Prometheus the one that seriesQuery names, else the one
-// that name gives back. It is empty where the rule may fit and neither is the case.
+// seriesOf returns the series from which a rule derives a metric. Without a Prometheus, this is the series in seriesQuery, or else the one
+// that follows from reversing the name. It is empty if the rule may fit but both are unknown.
 func (r *rule) seriesOf(metric string) (series string, fits bool) {
 	as, matches := oneReference.FindStringSubmatch(r.Name.As), oneGroup.FindStringSubmatch(r.matches.String())
 	switch {
@@ -308,8 +309,8 @@ var (
 	loop    = regexp.MustCompile(`range\s+(\$\w+\s*,\s*)?(\$\w+\s*:=\s*)?\.(LabelValuesByName|GroupBySlice)\s*$`)
 )
 
-// parseTemplate reads a template of prometheus-adapter. It refuses what could take long or grow: loops over anything but its
-// fields, templates within it, and functions that make text.
+// parseTemplate reads a template of prometheus-adapter. It rejects templates that could take long or grow: loops over anything except the
+// template's fields, nested templates, and functions that create text.
 func parseTemplate(text string) (*template.Template, error) {
 	used := control.FindAllString(text, -1)
 	for i, action := range used {
@@ -324,7 +325,7 @@ func parseTemplate(text string) (*template.Template, error) {
 	return template.New("query").Delims("<<", ">>").Option("missingkey=error").Funcs(makers).Parse(text)
 }
 
-// labelOf is the label with the names of a kind of objects.
+// labelOf returns the label that contains the names of a kind of objects.
 func (r *rule) labelOf(kind schema.GroupVersionKind) (string, error) {
 	plural, singular := meta.UnsafeGuessKindToResource(kind)
 	for label, of := range r.Resources.Overrides {
@@ -344,7 +345,7 @@ func (r *rule) labelOf(kind schema.GroupVersionKind) (string, error) {
 	return label.String(), nil
 }
 
-// matcher is a label matcher of a metricsQuery.
+// matcher is a label matcher in a metricsQuery.
 type matcher struct{ label, operator, value string }
 
 // expand fills in a metricsQuery.
@@ -370,7 +371,7 @@ func (r *rule) expand(series string, matchers []matcher, groupBy []string) (pars
 	return expr, nil
 }
 
-// limited is a text of at most the length of a query.
+// limited is a text whose length is limited to that of a query.
 type limited struct{ strings.Builder }
 
 // Write implements io.Writer.

@@ -26,7 +26,7 @@ import (
 func Workloads(found *Objects) []*Workload {
 	rows, existing := map[leadtime.Workload]*Workload{}, []*v1alpha1.Forecast(nil)
 	at := func(w leadtime.Workload) *Workload {
-		key := leadtime.Workload{Namespace: w.Namespace, Name: w.Ref()} // Whatever the version.
+		key := leadtime.Workload{Namespace: w.Namespace, Name: w.Ref()} // The version does not matter.
 		if rows[key] == nil {
 			id := w.Kind + "/" + w.Name
 			rows[key] = &Workload{Namespace: w.Namespace, Workload: id, Name: w.Name + "-inflight", ref: w}
@@ -50,7 +50,7 @@ func Workloads(found *Objects) []*Workload {
 			}
 		default:
 			owner := metav1.GetControllerOf(object)
-			isPart := owner != nil && owner.Kind == "LeaderWorkerSet" // Its owner counts in its place.
+			isPart := owner != nil && owner.Kind == "LeaderWorkerSet" // Its owner counts instead.
 			if gpus := countGPUs(object.Object["spec"]); gpus > 0 && !isPart {
 				at(leadtime.Workload{
 					Namespace: object.GetNamespace(), APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(),
@@ -61,7 +61,8 @@ func Workloads(found *Objects) []*Workload {
 	return settle(rows, existing)
 }
 
-// settle sorts the workloads, and leaves out those that have a Forecast, or whose Forecast's name another one has.
+// settle sorts the workloads. It leaves out workloads that have a Forecast, and workloads whose Forecast would have a name that is already
+// in use.
 func settle(rows map[leadtime.Workload]*Workload, existing []*v1alpha1.Forecast) []*Workload {
 	out, taken := slices.Collect(maps.Values(rows)), map[string]bool{}
 	slices.SortFunc(out, func(a, b *Workload) int {
@@ -88,7 +89,7 @@ func settle(rows map[leadtime.Workload]*Workload, existing []*v1alpha1.Forecast)
 	return out
 }
 
-// countGPUs adds up the accelerators in the limits of containers. Kubernetes takes requests of them only with equal limits.
+// countGPUs adds up the accelerators in the limits of containers. Kubernetes requires their requests to be equal to the limits.
 func countGPUs(node any) (n int64) {
 	switch v := node.(type) {
 	case []any:
@@ -96,7 +97,7 @@ func countGPUs(node any) (n int64) {
 			n += countGPUs(child)
 		}
 	case map[string]any:
-		if size, found := v["size"].(int64); found && v["workerTemplate"] != nil { // A LeaderWorkerSet's group.
+		if size, found := v["size"].(int64); found && v["workerTemplate"] != nil { // The group of a LeaderWorkerSet.
 			return size * countGPUs(v["workerTemplate"])
 		}
 		for key, child := range v {
@@ -111,7 +112,7 @@ func countGPUs(node any) (n int64) {
 	return n
 }
 
-// accelerator matches how the names of such resources begin.
+// accelerator matches the beginning of the resource names of accelerators.
 var accelerator = regexp.MustCompile(
 	`^(nvidia\.com/|amd\.com/gpu|gpu\.intel\.com/|habana\.ai/gaudi|google\.com/tpu|aws\.amazon\.com/neuron)`)
 

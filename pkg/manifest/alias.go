@@ -14,10 +14,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// metricName is an External metric's name: what Prometheus allows, and objects' names. It is a part of a URL's path.
+// metricName matches the name of an External metric. Prometheus allows these names, and so do names of objects. The name is part of a URL
+// path.
 var metricName = regexp.MustCompile(`^[A-Za-z0-9_:][A-Za-z0-9_:.-]{0,252}$`)
 
-// alias reads spec.expose; nil where there is none, or it has problems.
+// alias reads spec.expose; nil if it is absent or has problems.
 func (r *reader) alias(path *field.Path, object *v1alpha1.Forecast) *snapshot.Alias {
 	expose := object.Spec.Expose
 	if expose == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// maxNodes bounds the walk over a document: aliases can expand a small text into a huge one.
+// maxNodes limits the nodes of a document that are visited, because aliases can expand a small text to a huge one.
 const maxNodes = 20_000
 
 // Reading is the result of comparing a document with the type that it is decoded into.
@@ -27,7 +27,7 @@ type Reading struct {
 	// Problems are in the order of the document.
 	Problems []Problem
 
-	// bad are the paths of the problems.
+	// bad has the paths of the problems.
 	bad    []string
 	file   string
 	offset int
@@ -52,7 +52,7 @@ func (r *Reading) add(n *yaml.Node, path, problem string) {
 	r.Problems = append(r.Problems, Problem{File: r.file, Line: r.line(n), Text: clip(path) + ": " + problem})
 }
 
-// lineOf returns the line of a field or, where it is absent, of the nearest field around it; 0 where none is known.
+// lineOf returns the line of a field. If the field is absent, it returns the line of the nearest field around it; 0 if none is known.
 func (r *Reading) lineOf(path string) int {
 	for path != "" {
 		if line, ok := r.Lines[path]; ok {
@@ -63,7 +63,7 @@ func (r *Reading) lineOf(path string) int {
 	return 0
 }
 
-// locate adds the lines to problems of a document's object, except of those that follow from problems of the reading.
+// locate adds lines to the problems of a document's object. It drops problems that are a consequence of problems found while reading.
 func (r *Reading) locate(begins int, problems field.ErrorList) []Problem {
 	var out []Problem
 	for _, p := range problems {
@@ -74,12 +74,12 @@ func (r *Reading) locate(begins int, problems field.ErrorList) []Problem {
 	return out
 }
 
-// follows reports whether a problem at a path follows from one that was found already.
+// follows reports whether a problem at a path is a consequence of a problem that was already found.
 func (r *Reading) follows(path string) bool {
 	return slices.ContainsFunc(r.bad, func(bad string) bool { return isWithin(path, bad) || isWithin(bad, path) })
 }
 
-// isWithin reports whether a path is that of a field or of something in it.
+// isWithin reports whether a path is the path of a field or of something in the field.
 func isWithin(path, of string) bool {
 	rest, found := strings.CutPrefix(path, of)
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
@@ -94,7 +94,7 @@ func (r *Reading) Errs() []error {
 	return out
 }
 
-// check compares a node with the type that it is decoded into. Null means absent, as in the Kubernetes API.
+// check compares a node with the type into which it is decoded. Null means absent, as in the Kubernetes API.
 func (r *Reading) check(path string, n *yaml.Node, t reflect.Type) {
 	r.nodes++
 	if r.nodes > maxNodes {
@@ -124,7 +124,7 @@ func (r *Reading) check(path string, n *yaml.Node, t reflect.Type) {
 	}
 }
 
-// quantity rejects what is not a quantity.
+// quantity rejects a value that is not a quantity.
 func (r *Reading) quantity(path string, n *yaml.Node) {
 	if !r.scalar(path, n) {
 		return
@@ -141,7 +141,7 @@ func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
 	case reflect.Slice:
 		r.sequence(path, n, t)
 	case reflect.String:
-		if r.scalar(path, n) && n.Tag == "!!timestamp" { // Text for the Kubernetes API.
+		if r.scalar(path, n) && n.Tag == "!!timestamp" { // This is text for the Kubernetes API.
 			n.Tag = "!!str"
 		}
 		if n.Kind == yaml.ScalarNode && n.Tag != "!!str" {
@@ -152,7 +152,7 @@ func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
 			r.refuse(n, path, fmt.Sprintf("%.64q is not a whole number: write one, without quotes", n.Value))
 		}
 	default:
-		// Other kinds occur only inside of metadata; the decoder checks them.
+		// Other kinds occur only in metadata; the decoder checks them.
 	}
 }
 
@@ -204,7 +204,7 @@ func (r *Reading) mapping(path string, n *yaml.Node, t reflect.Type) {
 	n.Content = good
 }
 
-// unknownField is the problem of a field that a type does not have. For a field that was removed it says what to do instead.
+// unknownField returns the problem for a field that a type does not have. If the field was removed, it says what to do instead.
 func unknownField(t reflect.Type, name string) string {
 	if t == reflect.TypeFor[v1alpha1.ForecastSpec]() && name == "follow" {
 		return "unknown field, a Forecast can no longer follow another one: remove follow, and give the workload a Forecast of its own, " +
@@ -213,7 +213,7 @@ func unknownField(t reflect.Type, name string) string {
 	return "unknown field, the known fields are " + strings.Join(slices.Sorted(maps.Keys(fieldsOf(t))), ", ")
 }
 
-// refuse records a problem of a value, and makes the value absent.
+// refuse records a problem with a value, and makes the value absent.
 func (r *Reading) refuse(n *yaml.Node, path, problem string) {
 	r.add(n, path, problem)
 	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
@@ -239,7 +239,7 @@ func fieldType(t reflect.Type, name string) (reflect.Type, bool) {
 	return member, ok
 }
 
-// fieldsOf returns the fields of a struct by their names in JSON, including those of inlined structs.
+// fieldsOf returns the fields of a struct by their JSON names, including those of inlined structs.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	out := map[string]reflect.Type{}
 	for f := range t.Fields() {

@@ -68,7 +68,7 @@ type Choice struct {
 func ChooseAutoscalers(references []Reference, of leadtime.Workload, own int64) Choice {
 	var c Choice
 	counted := c.complete(c.usable(references, of), own)
-	// Of several metrics of one autoscaler the largest proposal wins: that of the smallest target.
+	// If an autoscaler has several metrics, the largest proposal wins. That is the proposal for the smallest target.
 	counted = slices.CompactFunc(counted, func(a, b Reference) bool { return a.Autoscaler == b.Autoscaler })
 	for i := range counted {
 		c.add(&counted[i])
@@ -76,7 +76,7 @@ func ChooseAutoscalers(references []Reference, of leadtime.Workload, own int64) 
 	return c
 }
 
-// usable returns the references that are not refused and scale the workload.
+// usable returns the references that are not rejected and scale the workload.
 func (c *Choice) usable(references []Reference, of leadtime.Workload) []Reference {
 	sorted := slices.SortedStableFunc(slices.Values(references), compareReferences)
 	return slices.DeleteFunc(sorted, func(r Reference) bool {
@@ -91,12 +91,12 @@ func (c *Choice) usable(references []Reference, of leadtime.Workload) []Referenc
 	})
 }
 
-// compareReferences orders by name, and the metrics of one autoscaler by target.
+// compareReferences orders references by name, and the metrics of one autoscaler by target.
 func compareReferences(a, b Reference) int {
 	return cmp.Or(cmp.Compare(a.Autoscaler, b.Autoscaler), cmp.Compare(targetOf(&a), targetOf(&b)))
 }
 
-// complete sets the targets that are left to the Forecast, and keeps the references whose Spec is valid.
+// complete sets targets that are missing to the Forecast's target, and keeps the references whose Spec is valid.
 func (c *Choice) complete(references []Reference, own int64) []Reference {
 	if i := slices.IndexFunc(references, func(r Reference) bool { return targetOf(&r) > 0 }); i >= 0 {
 		own = targetOf(&references[i])
@@ -116,8 +116,8 @@ func (c *Choice) complete(references []Reference, own int64) []Reference {
 			c.Skipped = append(c.Skipped, fmt.Sprintf("%s is not used: %.256s", r.Autoscaler, err))
 			continue
 		}
-		// One replica, see package autoscaler: a simulated autoscaler that begins at zero would never scale up, because
-		// the controller does not scale a workload that something else scaled to zero.
+		// The minimum is one replica, see package autoscaler. A simulated autoscaler that begins at zero would never scale up, because the
+		// controller does not scale a workload that something else scaled to zero.
 		r.Spec.Min, r.Spec.Cluster.ScaleToZero = max(r.Spec.Min, 1), false
 		out = append(out, r)
 	}
@@ -125,7 +125,7 @@ func (c *Choice) complete(references []Reference, own int64) []Reference {
 	return out
 }
 
-// targetOf returns the target; 0 where it is left to the Forecast, and where the reference is refused.
+// targetOf returns the target, or 0 if the Forecast's target applies or the reference is rejected.
 func targetOf(r *Reference) int64 {
 	if len(r.Spec.Metrics) == 0 {
 		return 0
@@ -133,7 +133,7 @@ func targetOf(r *Reference) int64 {
 	return r.Spec.Metrics[0].Target
 }
 
-// add adds an autoscaler, unless it scales like another one, or there are enough.
+// add adds an autoscaler, unless it scales in the same way as another one, or there are enough.
 func (c *Choice) add(r *Reference) {
 	alike := slices.IndexFunc(c.Autoscalers, func(s decide.Autoscaler) bool {
 		return s.Candidate == r.Candidate && reflect.DeepEqual(s.HPA, r.Spec)

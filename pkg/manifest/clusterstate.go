@@ -34,8 +34,8 @@ func identical[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// references are all autoscalers that name the object. An object may expose its own name: a metric that names it by its alias is
-// not read by its name, too.
+// references returns all autoscalers that refer to the object. An object may expose its own name, so a metric that uses this alias is not
+// added a second time under the name.
 func (s ClusterState) references() []Reference {
 	if len(s.Exposed) == 0 {
 		return s.Autoscalers
@@ -65,8 +65,8 @@ type MeasuredLeadTime struct {
 	Pool string
 }
 
-// resolve returns the lead time of mode Auto and its source, for a target that was read with its fallback. A
-// measurement must not make a valid object invalid, so it is clamped to what step and history allow.
+// resolve returns the lead time of mode Auto and its source, for a job that was read with its fallback. A measurement must not make a valid
+// object invalid, so it is clamped to the range that step and history allow.
 func (m MeasuredLeadTime) resolve(t *refresh.Job) (lead time.Duration, source string) {
 	if m.Lead == 0 {
 		return t.Lead, t.LeadSource + ": " + m.Source

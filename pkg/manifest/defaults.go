@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 )
 
-// The defaults of a Forecast. StaleAfter has none here: it follows from the lead window.
+// Defaults of a Forecast. StaleAfter has none here, because it depends on the lead window.
 const (
 	DefaultAPIVersion = "apps/v1"
 	DefaultHistory    = v1alpha1.Duration("14d")
@@ -26,27 +26,27 @@ const (
 // DefaultNamespace is the namespace of an object in a folder that names none.
 const DefaultNamespace = "default"
 
-// The limits of a Forecast. They bound the memory, queries and time that one object can cost.
+// Limits of a Forecast. They limit the memory, queries and time that one object can cost.
 const (
 	MinStep        = time.Second          // Steps are whole seconds.
 	MinPoints      = 10                   // The shortest history, in steps.
 	MaxPoints      = 120_000              // History ÷ step: 14 days at 15 s are 80,640.
 	MaxHistory     = 400 * 24 * time.Hour // How far back a query may ask.
 	MaxLead        = 2 * time.Hour        // The longest lead time.
-	MaxWindowSteps = 1_000                // Lead window ÷ step: models forecast every step of it at every refresh.
-	MaxDelay       = 30 * time.Minute     // How far a source may lag.
+	MaxWindowSteps = 1_000                // Lead window ÷ step: models forecast each of these steps at every refresh.
+	MaxDelay       = 30 * time.Minute     // The largest delay of a source.
 	MaxStaleAfter  = 24 * time.Hour       // How long a value may be served without a new sample.
 	MaxWait        = time.Hour            // The longest wait of an objective.
 	MaxCostRatio   = 1_000_000
 	MaxSeasons     = 2
-	MaxFormerNames = 4 // Each makes the query of a preset longer.
+	MaxFormerNames = 4 // Each name makes the query of a preset longer.
 	MaxLabels      = 16
 	MaxModels      = 16
 	MaxQuery       = 8192 // In bytes.
 )
 
-// withDefaults returns a copy of a spec with its defaults. Contradictions stay, for the validation to find: a
-// quantile or a cost ratio gets no objective, a duration without a mode gets no mode.
+// withDefaults returns a copy of a spec with its defaults. It keeps contradictions so that the validation can find them: a spec with a
+// quantile or a cost ratio gets no objective, and a lead time with a duration but no mode gets no mode.
 func withDefaults(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
 	s := spec.DeepCopy()
 	setDefault(&s.TargetRef.APIVersion, DefaultAPIVersion)
@@ -83,12 +83,12 @@ func Advice(spec *v1alpha1.ForecastSpec) string {
 	}
 	over, err := model.ParseDuration(string(o.Over))
 	if err != nil {
-		return "" // The validation says so.
+		return "" // The validation reports it.
 	}
 	return objective.ShortPeriodAdvice(time.Duration(over))
 }
 
-// atMostHistory is the default of a budget's period: at most the history.
+// atMostHistory returns the default period of a budget, limited to the length of the history.
 func atMostHistory(over, history v1alpha1.Duration) v1alpha1.Duration {
 	most, err := model.ParseDuration(string(over))
 	if h, wrong := model.ParseDuration(string(history)); err == nil && wrong == nil && h < most {
@@ -97,7 +97,7 @@ func atMostHistory(over, history v1alpha1.Duration) v1alpha1.Duration {
 	return over
 }
 
-// setDefault sets an empty value.
+// setDefault sets a value if it is empty.
 func setDefault[T ~string](value *T, fallback T) {
 	if *value == "" {
 		*value = fallback

@@ -33,9 +33,9 @@ type Document struct {
 	// Partial is the readable part of an object with problems, which may have further problems. It may be nil.
 	Partial *v1alpha1.Forecast
 
-	// otherKind: the document has another kind.
+	// otherKind is true if the document has another kind.
 	otherKind bool
-	// reading has the lines of all fields, also of those that Partial lacks because they have problems.
+	// reading has the lines of all fields, including fields with problems, which Partial lacks.
 	reading Reading
 }
 
@@ -85,7 +85,7 @@ func parseDocument(from RawDocument) Document {
 	return d
 }
 
-// wrongKind returns why a document is not a Forecast; empty where it is one.
+// wrongKind says why a document is not a Forecast; empty if it is one.
 func wrongKind(d RawDocument) string {
 	if !d.IsObject() {
 		return "is not an object: write apiVersion, kind, metadata and spec"

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	maxEvents = 32  // A Forecast's own, as in its schema.
-	MaxEvents = 64  // With those of its namespace.
-	maxTimes  = 128 // In a list of an event, as in the schema.
+	maxEvents = 32  // Events of the Forecast itself, as in its schema.
+	MaxEvents = 64  // Including the events of its namespace.
+	maxTimes  = 128 // Times in a list of an event, as in the schema.
 )
 
 // DemandEvent is a DemandEvent of a namespace whose fields are valid.
@@ -37,7 +37,8 @@ func ResolveDemandEvent(name string, spec *v1alpha1.DemandEventSpec) (DemandEven
 	return DemandEvent{Event: r.event(field.NewPath("spec"), &e), Forecasts: spec.Forecasts}, r.Problems
 }
 
-// withNamespace adds events of a namespace to those of a Forecast. One of the same name is replaced by the Forecast's own.
+// withNamespace adds the events of a namespace to the events of a Forecast. If both have an event of the same name, the Forecast's own is
+// used.
 func withNamespace(own, namespace []calendar.Event) []calendar.Event {
 	out := slices.Clone(own)
 	for i := range namespace {
@@ -107,7 +108,7 @@ func readDemandEvent(d RawDocument) ([]calendar.Event, error) {
 	return []calendar.Event{event.Event}, errors.Join(reading.Errs()...)
 }
 
-// events reads the events of a Forecast. They count only if there are no problems.
+// events reads the events of a Forecast. The result is used only if there are no problems.
 func (r *reader) events(path *field.Path, events []v1alpha1.ForecastEvent) []calendar.Event {
 	if len(events) > maxEvents {
 		r.Add(field.TooMany(path, len(events), maxEvents))
@@ -181,7 +182,7 @@ func texts(times []v1alpha1.EventTime) (out []string) {
 	return out
 }
 
-// weekdays are the names of the days, from Sunday on.
+// weekdays returns the names of the days, beginning with Sunday.
 func weekdays() (out []string) {
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		out = append(out, day.String())

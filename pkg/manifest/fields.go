@@ -101,12 +101,12 @@ func ParseDecimal(text string) (value float64, ok bool) {
 	return value, err == nil
 }
 
-// unfitForName matches what the name of an object cannot have.
+// unfitForName matches characters that the name of an object cannot have.
 var unfitForName = regexp.MustCompile(`[^a-z0-9-]+`)
 
 // FreeName turns words into an object's name that is not taken; empty if the words have no letter or digit of ASCII.
 func FreeName(words string, taken func(name string) bool) string {
-	const longest = 57 // A number may follow, and KEDA's triggers take 63 characters.
+	const longest = 57 // A number may follow, and KEDA limits the names of triggers to 63 characters.
 	base := strings.Trim(unfitForName.ReplaceAllString(strings.ToLower(words), "-"), "-")
 	base = strings.Trim(base[:min(len(base), longest)], "-")
 	name := base

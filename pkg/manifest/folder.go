@@ -28,7 +28,7 @@ import (
 // FolderInterval is how often Run checks for changes.
 const FolderInterval = 5 * time.Second
 
-// maxFiles bounds the folder: a wrong path (/, a home) must not be read whole.
+// maxFiles limits the number of files. If the path is wrong (/, a home directory), Forewarm must not read everything.
 const maxFiles = 2_000
 
 // Folder is the set of Forecasts in the YAML and JSON files of a folder, for running without a cluster. It is safe for concurrent use.
@@ -46,11 +46,12 @@ const maxFiles = 2_000
 type Folder struct {
 	dir      string
 	resolver *Resolver
-	// revision is the resolver's, with which the targets were made.
+	// revision is the revision of the resolver that made the jobs.
 	revision uint64
 	log      *slog.Logger
 
-	// mu guards the files, their names in order, and paused, which replaces the annotations of Forecasts that were paused or resumed.
+	// mu guards files, names and paused. names are the names of the files in order. paused replaces the annotations of Forecasts that were
+	// paused or resumed.
 	mu     sync.Mutex
 	files  map[string]*folderFile
 	names  []string
@@ -70,9 +71,9 @@ type folderState struct {
 // folderFile is the state of one file.
 type folderFile struct {
 	content []byte
-	// documents that name an object.
+	// documents are the documents that contain the name of an object.
 	documents []Document
-	// problems that belong to no object.
+	// problems are the problems that do not belong to an object.
 	problems []Problem
 }
 
@@ -183,7 +184,7 @@ func listFiles(dir string) ([]string, error) {
 	return names, nil
 }
 
-// read returns a file as it is now; the same pointer if nothing changed.
+// read returns the present state of a file. If nothing changed, it returns the same pointer.
 func (f *Folder) read(name string, before *folderFile) *folderFile {
 	content, err := readFile(filepath.Join(f.dir, name))
 	if err != nil {
@@ -213,7 +214,7 @@ func (f *Folder) read(name string, before *folderFile) *folderFile {
 	if before == nil || !unreadable {
 		return after
 	}
-	for _, old := range before.documents { // What the file does not name now may be in the unreadable part.
+	for _, old := range before.documents { // An object that is missing now may be in the unreadable part.
 		if !slices.ContainsFunc(after.documents, func(d Document) bool { return d.Key == old.Key }) {
 			after.documents = append(after.documents, old)
 		}
@@ -221,7 +222,7 @@ func (f *Folder) read(name string, before *folderFile) *folderFile {
 	return after
 }
 
-// readFile reads a file, at most one byte more than the limit; Parse rejects that.
+// readFile reads at most one byte more than the limit; Parse rejects such a file.
 func readFile(path string) (content []byte, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -238,7 +239,7 @@ func readFile(path string) (content []byte, err error) {
 	return io.ReadAll(io.LimitReader(opened, MaxFile+1))
 }
 
-// publish resolves the targets of all files, in the order of names, and logs new problems.
+// publish resolves the jobs of all files in the order of the names, and logs new problems.
 func (f *Folder) publish(names []string) {
 	next := &folderState{}
 	places := map[snapshot.Key][]*Document{}
@@ -267,7 +268,7 @@ func (f *Folder) publish(names []string) {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Text, b.Text))
 	})
 	before := f.state.Swap(next)
-	for _, p := range next.problems { // Each is logged once, when it appears.
+	for _, p := range next.problems { // Each problem is logged once, when it first appears.
 		if !slices.Contains(before.problems, p) {
 			f.log.Warn("a file of Forecasts has a problem", "file", p.File, "line", p.Line, "problem", p.Text)
 		}
@@ -276,8 +277,8 @@ func (f *Folder) publish(names []string) {
 		"folder", f.dir, "forecasts", len(next.targets), "problems", len(next.problems))
 }
 
-// resolve returns the target of the documents of one name, and their object; nil if it cannot be read. Several documents are a problem
-// of each.
+// resolve returns the job and the object for the documents with one name. The object is nil if it cannot be read. If there are several
+// documents, each of them has a problem.
 func (f *Folder) resolve(key snapshot.Key, documents []*Document) (refresh.Job, *v1alpha1.Forecast, []Problem) {
 	if len(documents) > 1 {
 		target, problems := duplicate(key, documents)
@@ -286,7 +287,7 @@ func (f *Folder) resolve(key snapshot.Key, documents []*Document) (refresh.Job, 
 	d := documents[0]
 	if d.Object == nil {
 		problems := slices.Clone(d.Problems)
-		if d.Partial != nil { // All problems are told at once.
+		if d.Partial != nil { // All problems are reported together.
 			_, more := f.resolver.Resolve(d.Partial)
 			problems = append(problems, d.Locate(more)...)
 		}
@@ -308,7 +309,7 @@ func (f *Folder) resolve(key snapshot.Key, documents []*Document) (refresh.Job, 
 	return target, object, located
 }
 
-// duplicate returns the problems of a name that several documents have.
+// duplicate returns the problems for a name that several documents have.
 func duplicate(key snapshot.Key, documents []*Document) (refresh.Job, []Problem) {
 	at := make([]string, len(documents))
 	for i, d := range documents {
@@ -331,10 +332,10 @@ func joinLocated(problems []Problem) string {
 	return strings.Join(texts, "; ")
 }
 
-// generation replaces the generation of the Kubernetes API: it changes with the spec, and is the same after a restart.
+// generation replaces the generation of the Kubernetes API. It changes with the spec, and is the same after a restart.
 func generation(object *v1alpha1.Forecast) int64 {
 	data, err := json.Marshal(object.Spec)
-	if err != nil { // A spec that was decoded from JSON can be encoded.
+	if err != nil { // A spec that was decoded from JSON can also be encoded.
 		panic(fmt.Sprintf("write the spec of %s as JSON: %v", object.Name, err))
 	}
 	hash := fnv.New64a()

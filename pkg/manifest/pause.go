@@ -14,8 +14,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// pause reads the annotation of an object whose autoscalers are known. One that cannot be read does not pause: a typing error must
-// not change what is served.
+// pause reads the annotation of an object whose autoscalers are known. An annotation that cannot be read does not pause the object, because
+// a typo must not change what is served.
 func pause(object *v1alpha1.Forecast, target *refresh.Job) decide.Pause {
 	text, written := object.Annotations[v1alpha1.PauseAnnotation]
 	paused, err := strconv.ParseBool(text)
@@ -29,7 +29,7 @@ func pause(object *v1alpha1.Forecast, target *refresh.Job) decide.Pause {
 	return decide.Pause{}
 }
 
-// pauseAsBefore serves so much that none of the autoscalers has fewer replicas than the HPA before.
+// pauseAsBefore returns a pause with a value that is high enough that no autoscaler has fewer replicas than the previous HPA would have.
 func pauseAsBefore(before decide.Baseline, autoscalers []decide.Autoscaler, others bool) decide.Pause {
 	stabilization := hpa.DefaultCluster().DownscaleStabilization
 	capacity, least, own := 0.0, math.Inf(1), time.Duration(math.MaxInt64)
@@ -50,7 +50,7 @@ func pauseAsBefore(before decide.Baseline, autoscalers []decide.Autoscaler, othe
 	}
 	p := assumed
 	p.Capacity, p.Target, p.Least = capacity, objective.AssumedTarget*capacity, float64(before.Min)*capacity
-	if !others { // Of those that are not used, the stabilization is unknown.
+	if !others { // The stabilization of autoscalers that are not used is unknown.
 		p.Hold = max(0, stabilization-own)
 	}
 	if before.Target == 0 {

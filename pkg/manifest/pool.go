@@ -36,7 +36,7 @@ type PoolMember struct {
 // PoolActuator is how the chunks are held.
 type PoolActuator string
 
-// The ways to hold chunks.
+// Ways to hold chunks.
 const (
 	ActuatorPlaceholderPods PoolActuator = "PlaceholderPods"
 	ActuatorCapacityBuffer  PoolActuator = "CapacityBuffer"
@@ -103,7 +103,7 @@ func (r *poolReader) members(path *field.Path, members []v1alpha1.Member) []Pool
 	return out
 }
 
-// amount reads a quantity above 0, from low to high.
+// amount reads a positive quantity between low and high.
 func (r *poolReader) amount(path *field.Path, q resource.Quantity, low, high float64) float64 {
 	value := q.AsFloat64Slow()
 	if value > 0 && value >= low && value <= high {

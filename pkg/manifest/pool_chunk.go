@@ -17,10 +17,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// wholeGPU is the resource that counts whole GPUs, unless a device plugin shares them under this name.
+// wholeGPU is the resource for whole GPUs, unless a device plugin uses this name for shared GPUs.
 const wholeGPU = corev1.ResourceName("nvidia.com/gpu")
 
-// chunk checks the pod of a chunk, and returns how many GPUs it is.
+// chunk checks the pod of a chunk, and returns how many GPUs the chunk has.
 func (r *poolReader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 	r.template(path.Child("podTemplate"), &chunk.PodTemplate)
 	requests := requestsOf(&chunk.PodTemplate)
@@ -28,7 +28,7 @@ func (r *poolReader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 		return r.amount(path.Child("gpuEquivalent"), *chunk.GPUEquivalent, minPart, maxPart)
 	}
 	if len(requests) == 0 && len(chunk.PodTemplate.Spec.ResourceClaims) == 0 {
-		return 0 // The template has a problem already.
+		return 0 // The template already has a problem.
 	}
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		if name != wholeGPU && isPartOfGPU(name) {
@@ -38,7 +38,7 @@ func (r *poolReader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 		}
 	}
 	if gpus := requests[wholeGPU]; !gpus.IsZero() {
-		const whole = 1 // Resources with a slash in their name are whole numbers.
+		const whole = 1 // Resources with a slash in their name must be integers.
 		return r.amount(path.Child("podTemplate", "spec", "containers"), gpus, whole, maxPart)
 	}
 	r.Add(field.Required(path.Child("gpuEquivalent"), fmt.Sprintf(
@@ -46,8 +46,8 @@ func (r *poolReader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 	return 0
 }
 
-// isPartOfGPU reports whether a resource is known to be a part of a GPU: a MIG instance, a GPU that is shared under
-// another name (nvidia.com/gpu.shared), or a share by a scheduler extender.
+// isPartOfGPU reports whether a resource is known to be a part of a GPU: a MIG instance, a GPU that is shared under another name
+// (nvidia.com/gpu.shared), or a share from a scheduler extender.
 func isPartOfGPU(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), "nvidia.com/mig-") || strings.HasSuffix(string(name), ".shared") ||
 		SharedByExtender(name)
@@ -63,7 +63,7 @@ func SharedByExtender(name corev1.ResourceName) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(string(name), p) })
 }
 
-// template checks the fields of a chunk's pod that matter for its place on a node.
+// template checks the fields of a chunk's pod that affect on which nodes it can run.
 func (r *poolReader) template(path *field.Path, template *corev1.PodTemplateSpec) {
 	spec, at := &template.Spec, path.Child("spec")
 	switch {
@@ -85,7 +85,7 @@ func (r *poolReader) template(path *field.Path, template *corev1.PodTemplateSpec
 	}
 }
 
-// requestsOf returns the requests of a template's pod, summed over containers like in the scheduler, without zeros. A
+// requestsOf returns the requests of a template's pod, summed over the containers in the same way as the scheduler does, without zeros. A
 // limit without a request counts as a request.
 func requestsOf(template *corev1.PodTemplateSpec) corev1.ResourceList {
 	pod := &corev1.Pod{Spec: *template.Spec.DeepCopy()}
@@ -109,7 +109,7 @@ func requestsWithLimits(of *corev1.ResourceRequirements) corev1.ResourceList {
 	return out
 }
 
-// The defaults of a pool.
+// Defaults of a pool.
 const (
 	defaultPoolQuantile     = "0.975"
 	defaultPoolMode         = v1alpha1.PoolRecommend
@@ -117,21 +117,21 @@ const (
 	defaultPlaceholderImage = "registry.k8s.io/pause:3.10"
 )
 
-// The limits of a pool.
+// Limits of a pool.
 const (
 	// MaxPoolMembers bounds the Forecasts of a pool, MaxPoolChunks what it holds.
 	MaxPoolMembers   = 64
 	MaxPoolChunks    = 10_000
 	maxPrePullImages = 8
-	maxImage         = 1024 // An image, in bytes, as in the schema.
-	maxName          = 253  // The name of a strategy, in bytes, as in the schema.
+	maxImage         = 1024 // The length of an image in bytes, as in the schema.
+	maxName          = 253  // The length of a strategy's name in bytes, as in the schema.
 	minPart          = 0.001
-	maxPart          = 1000 // The chunks of a replica, and the GPUs of a chunk.
+	maxPart          = 1000 // The chunks of a replica, or the GPUs of a chunk.
 	maxBudget        = 1e9  // In GPU-hours per day.
 	minNodeLead      = time.Second
 )
 
-// poolWithDefaults returns a copy of a pool with its defaults. Contradictions stay, for ResolvePool to find.
+// poolWithDefaults returns a copy of a pool with its defaults. It keeps contradictions so that ResolvePool can find them.
 func poolWithDefaults(object *v1alpha1.WarmPool) *v1alpha1.WarmPool {
 	pool := object.DeepCopy()
 	s := &pool.Spec
@@ -163,7 +163,7 @@ func poolWithDefaults(object *v1alpha1.WarmPool) *v1alpha1.WarmPool {
 	return pool
 }
 
-// capacityTypes reads how the chunks are split, and reports whether they are.
+// capacityTypes reads how the chunks are split among capacity types, and reports whether they are split.
 func (r *poolReader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec) (split bool) {
 	const most = 2
 	types := spec.CapacityTypes

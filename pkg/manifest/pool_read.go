@@ -95,7 +95,7 @@ func PoolFromObject(object map[string]any) (*v1alpha1.WarmPool, error) {
 	return pool, nil
 }
 
-// joinTexts returns problems in one line, without positions: a stored object has no lines.
+// joinTexts joins problems on one line without positions, because a stored object has no lines.
 func joinTexts(problems []Problem) string {
 	var out []string
 	for _, p := range problems {

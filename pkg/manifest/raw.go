@@ -15,11 +15,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// The limits of a file.
+// Limits of a file.
 const (
-	MaxFile      = 1 << 20  // In bytes: a thousand Forecasts are about half of it.
+	MaxFile      = 1 << 20  // In bytes. A thousand Forecasts take about half of it.
 	MaxDocuments = 1_000    // The objects of a file.
-	MaxDocument  = 64 << 10 // In bytes: etcd's own limit is near it, a Forecast is a hundredth.
+	MaxDocument  = 64 << 10 // In bytes. The limit of etcd is higher, and a Forecast is much smaller.
 )
 
 // RawDocument is one of a file.
@@ -32,7 +32,7 @@ type RawDocument struct {
 	// Broken is why it cannot be read.
 	Broken *Problem
 
-	// begins is the first line of its text.
+	// begins is the first line of the document's text.
 	begins int
 }
 
@@ -85,14 +85,14 @@ func brokenDocument(file string, line int, text string) RawDocument {
 	return RawDocument{File: file, Line: line, Broken: &Problem{File: file, Line: line, Text: text}}
 }
 
-// part is the text of a document and its first line.
+// part is the text of a document, with the number of its first line.
 type part struct {
 	line int
 	text []byte
 }
 
-// splitDocuments cuts a file where YAML ends a document: at a line that begins with --- or ... in the first column,
-// even inside of a block of text. What follows --- on its line belongs to the document.
+// splitDocuments splits a file where YAML ends a document: at a line that begins with --- or ... in the first column, even within a block
+// of text. The rest of a line after --- belongs to the document.
 func splitDocuments(data []byte) []part {
 	var parts []part
 	begin := part{line: 1}
@@ -120,7 +120,7 @@ func isMarker(line []byte, marker string) bool {
 	return found && (len(rest) == 0 || bytes.ContainsRune([]byte(" \t\r\n"), rune(rest[0])))
 }
 
-// readPart reads one part. empty reports that it has only comments.
+// readPart reads one part. empty is true if it has only comments.
 func readPart(file string, p part) (d RawDocument, empty bool) {
 	if len(p.text) > MaxDocument && !listKind.Match(p.text) {
 		text := fmt.Sprintf("the document has %d bytes, but at most %d are allowed", len(p.text), MaxDocument)
@@ -138,13 +138,13 @@ func readPart(file string, p part) (d RawDocument, empty bool) {
 	return RawDocument{File: file, Line: p.line - 1 + content.Line, Root: content, begins: p.line}, false
 }
 
-// directives of YAML, such as %YAML 1.2, are ignored.
+// directives matches YAML directives such as %YAML 1.2, which are ignored.
 var directives = regexp.MustCompile(`(?m)^%[^\n]*$`)
 
 // yamlLine matches the beginning of the parser's messages.
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxError returns the line, from 1, and the text of the parser's error.
+// syntaxError returns the line (counted from 1) and the text of the parser's error.
 func syntaxError(err error) (line int, text string) {
 	line = 1
 	if m := yamlLine.FindStringSubmatch(err.Error()); len(m) > 1 && m[1] != "" {
@@ -153,7 +153,7 @@ func syntaxError(err error) (line int, text string) {
 	return max(line, 1), "is not YAML: " + clip(yamlLine.ReplaceAllString(err.Error(), ""))
 }
 
-// maxText bounds a text that may repeat a long name from the file.
+// maxText limits a text that may repeat a long name from the file.
 const maxText = 200
 
 func clip(text string) string { return printable.Clip(text, maxText) }

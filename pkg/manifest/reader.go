@@ -34,7 +34,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	source, err := catalogue.Source(spec.Signal.Source, namespace)
 	if err != nil {
 		r.Add(field.Invalid(path.Child("source"), spec.Signal.Source, err.Error()))
-		return // The label that confines queries is that of the source.
+		return // The source determines the label that confines queries.
 	}
 	target.Source = source.SourceRef
 	confine := func(query string) (Rendered, error) { return catalogue.Confine(query, namespace, source) }
@@ -59,7 +59,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 		ask[refresh.Deferrable] = r.deferrable(d, confine, render, target)
 	}
 	if o := spec.Objective; o != nil && o.Measured != nil &&
-		target.Settings.Wait > 0 { // A wrong wait is a problem already.
+		target.Settings.Wait > 0 { // An invalid wait has already been reported.
 		render := func() (Rendered, error) {
 			return catalogue.Render(o.Measured.Preset, namespace, spec, source, target.Settings.Wait)
 		}
@@ -70,7 +70,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	target.SideQueries = ask
 }
 
-// deferrable reads the work that may wait. Without an autoscaler's target nothing is planned for it.
+// deferrable reads the deferrable work. Without an autoscaler's target, Forewarm does not plan for it.
 func (r *reader) deferrable(
 	d *v1alpha1.Deferrable, confine func(string) (Rendered, error), render func() (Rendered, error),
 	target *refresh.Job,
@@ -87,7 +87,7 @@ func (r *reader) deferrable(
 	return r.presetOrQuery(path.Child("signal"), of, confine, render)
 }
 
-// presetOrQuery reads PromQL that is given as one of both.
+// presetOrQuery reads PromQL that is given as a preset or as a query.
 func (r *reader) presetOrQuery(
 	path *field.Path, of given, confine func(string) (Rendered, error), render func() (Rendered, error),
 ) string {
@@ -104,7 +104,7 @@ func (r *reader) presetOrQuery(
 	return ""
 }
 
-// given is a preset or a query, and a preset to name where neither is.
+// given has a preset or a query. example is the preset that the message suggests if there is neither.
 type given struct{ preset, query, example string }
 
 func (r *reader) query(path *field.Path, query string, confine func(string) (Rendered, error)) Rendered {
@@ -126,14 +126,14 @@ func (r *reader) preset(path *field.Path, preset string, render func() (Rendered
 		return rendered
 	}
 	var named any = preset
-	if strings.Contains(err.Error(), strconv.Quote(preset)) { // Once is enough.
+	if strings.Contains(err.Error(), strconv.Quote(preset)) { // Its name should appear only once.
 		named = field.OmitValueType{}
 	}
 	r.Add(field.Invalid(path, named, err.Error()))
 	return Rendered{}
 }
 
-// duration reads a Prometheus duration from low to high.
+// duration reads a Prometheus duration between low and high.
 func (r *reader) duration(path *field.Path, text v1alpha1.Duration, low, high time.Duration) time.Duration {
 	d, err := model.ParseDuration(string(text))
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *reader) duration(path *field.Path, text v1alpha1.Duration, low, high ti
 	return 0
 }
 
-// formatDuration writes a duration as in the objects.
+// formatDuration formats a duration as it is written in the objects.
 func formatDuration(d time.Duration) string { return model.Duration(d).String() }
 
 // step reads the step; whole seconds keep the grid free of rounding.
@@ -160,7 +160,7 @@ func (r *reader) step(path *field.Path, text v1alpha1.Duration) time.Duration {
 	return step
 }
 
-// delay reads how much the source lags, in whole steps. A step of 0 has a problem of its own.
+// delay reads the delay of the source, which must be a whole number of steps. A step of 0 has been reported already.
 func (r *reader) delay(path *field.Path, text v1alpha1.Duration, step time.Duration) time.Duration {
 	if text == "" || step == 0 {
 		return 0
@@ -172,8 +172,8 @@ func (r *reader) delay(path *field.Path, text v1alpha1.Duration, step time.Durat
 	return delay
 }
 
-// leadTime reads the lead time of the spec. A measured one replaces it later (see MeasuredLeadTime). The lead window
-// must be a number of steps that can be forecast. A step of 0 has a problem of its own.
+// leadTime reads the lead time of the spec. A measured lead time replaces it later (see MeasuredLeadTime). The lead window must be a number
+// of steps that can be forecast. A step of 0 has been reported already.
 func (r *reader) leadTime(
 	path *field.Path, lead *v1alpha1.LeadTime, step, delay time.Duration,
 ) (length time.Duration, source string) {
@@ -200,7 +200,7 @@ func (r *reader) leadTime(
 	return length, "fixed " + formatDuration(length)
 }
 
-// history reads the length of the history. The step and the lead time may have problems of their own.
+// history reads the length of the history. Problems of the step and of the lead time are reported elsewhere.
 func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refresh.Job) time.Duration {
 	history := r.duration(path, text, MinPoints*MinStep, MaxHistory)
 	if history == 0 || target.Step == 0 || target.Lead == 0 {
@@ -219,7 +219,7 @@ func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refre
 	return history
 }
 
-// seasons reads the cycles of the demand, which models must fit. A step or history of 0 has a problem already.
+// seasons reads the cycles of the demand, which must be suitable for the models. A step or a history of 0 has been reported already.
 func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *refresh.Job) []time.Duration {
 	if len(texts) > MaxSeasons {
 		r.Add(field.TooMany(path, len(texts), MaxSeasons))
@@ -247,7 +247,7 @@ func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *re
 	return out
 }
 
-// staleAfter reads the age of the newest sample beyond which nothing is served.
+// staleAfter reads the age of the newest sample above which no value is served.
 func (r *reader) staleAfter(path *field.Path, text v1alpha1.Duration, target *refresh.Job) time.Duration {
 	if text == "" {
 		return forecaster.StaleAfter(leadtime.Window(target.Lead), target.Step) + target.Delay
@@ -269,7 +269,7 @@ func (r *reader) mode(path *field.Path, mode v1alpha1.ServeMode) decide.Mode {
 	return ""
 }
 
-// models reads the names of the models, in the spelling that a selector uses.
+// models reads the names of the models, in the spelling of selectors.
 func (r *reader) models(path *field.Path, names []string) []string {
 	if len(names) > MaxModels {
 		r.Add(field.TooMany(path, len(names), MaxModels))
@@ -290,7 +290,7 @@ func (r *reader) models(path *field.Path, names []string) []string {
 	return out
 }
 
-// policy reads the quantile, the cost ratio or the objective, of which a spec has one. history is 0 if it is invalid.
+// policy reads the quantile, the cost ratio or the objective. A spec has one of them. history is 0 if it is invalid.
 func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec, history time.Duration) decide.Settings {
 	out := decide.Settings{
 		Quantile:  r.quantile(path.Child("quantile"), spec.Quantile),
@@ -325,7 +325,7 @@ func (r *reader) quantile(path *field.Path, text string) float64 {
 	return q
 }
 
-// positive reads a number above 0; 0 where there is none.
+// positive reads a positive number; 0 if there is none.
 func (r *reader) positive(path *field.Path, text v1alpha1.Positive, example string) float64 {
 	if text == "" {
 		return 0
@@ -338,7 +338,7 @@ func (r *reader) positive(path *field.Path, text v1alpha1.Positive, example stri
 	return number
 }
 
-// over reads the period of the lateness budget: whole hours, at most the history.
+// over reads the period of the lateness budget. It must be a whole number of hours and at most the history.
 func (r *reader) over(path *field.Path, text v1alpha1.Duration, history time.Duration) time.Duration {
 	if history == 0 {
 		history = MaxHistory
@@ -365,7 +365,7 @@ func (r *reader) objective(path *field.Path, o *v1alpha1.Objective, out *decide.
 	}
 }
 
-// percentage reads a share of the demand; 0 where it is invalid.
+// percentage reads a share of the demand; 0 if it is invalid.
 func (r *reader) percentage(path *field.Path, text string) float64 {
 	number, isPercentage := strings.CutSuffix(text, "%")
 	percent, ok := ParseDecimal(number)

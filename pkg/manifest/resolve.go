@@ -13,23 +13,24 @@ import (
 
 // Sources knows which sources of history namespaces may read.
 type Sources interface {
-	// Source returns the source that a namespace reads from: the named one, or the namespace's default if the name is
-	// empty. The error says what the namespace was granted.
+	// Source returns the source with a name, or the namespace's default source if the name is empty. The error says which sources the
+	// namespace may use.
 	Source(name, namespace string) (Source, error)
-	// Revision changes when another source may be returned.
+	// Revision changes when Source may return another source.
 	Revision() uint64
 }
 
 // Catalogue renders signals as PromQL for a source.
 type Catalogue interface {
 	Sources
-	// Render returns a preset's query for the workload of a spec, under its former names, too, in a namespace and a source: of demand
-	// or, with a wait above 0, of the share of requests that waited longer. The error of an unknown preset names others.
+	// Render returns a preset's query for the workload of a spec, including its former names, in a namespace and a source. Without a wait, the
+	// query is for demand; with a wait above 0, it is for the share of requests that waited longer. If the preset is unknown, the error lists
+	// others.
 	Render(preset, namespace string, spec *v1alpha1.ForecastSpec, source Source, wait time.Duration) (Rendered, error)
-	// Ready is PromQL for the number of ready replicas of a workload and its variants; empty if not known.
+	// Ready returns PromQL for the number of ready replicas of a workload and its variants; empty if this cannot be counted.
 	Ready(namespace string, spec *v1alpha1.ForecastSpec, source Source) string
-	// Confine parses a user's query and confines it to its namespace in a source. The error has the position of a syntax
-	// error, or what the query must not read.
+	// Confine parses a user's query and confines it to its namespace in a source. The error says where the syntax error is, or what the query
+	// must not read.
 	Confine(query, namespace string, source Source) (Rendered, error)
 }
 

@@ -20,8 +20,8 @@ import (
 // MaxReplicas is the default of spec.scaling.maxReplicas: the largest number that the schema allows.
 const MaxReplicas = 1_000_000
 
-// autoscalers reads which autoscalers use the value: those of the cluster that refer to the object and scale its
-// workload, else spec.scaling. With variants, one autoscaler stands for those of all.
+// autoscalers reads which autoscalers use the value: those in the cluster that refer to the object and scale its workload, or else
+// spec.scaling. If there are variants, one autoscaler represents those of all variants.
 func (r *reader) autoscalers(
 	spec *v1alpha1.ForecastSpec, workload leadtime.Workload, s ClusterState, target *refresh.Job,
 ) {
@@ -48,7 +48,7 @@ func (r *reader) autoscalers(
 	words = append(words, r.variants(spec, references, &choice, target)...)
 	doubts := unusedReasons(choice.Skipped, s.UnreadReason)
 	target.Autoscalers, target.AutoscalerSource = choice.Autoscalers, strings.Join(append(words, doubts...), "; ")
-	// What is not used reads the value all the same, and may have more replicas.
+	// Autoscalers that are not used still read the value, and may have more replicas.
 	target.Uncapped = len(choice.Skipped) > 0
 	target.Unused = len(references) == 0 && s.UnreadReason == ""
 	target.Named = namedModels(references)
@@ -59,8 +59,8 @@ func (r *reader) autoscalers(
 	target.Uncalibrated = uncalibratedMessage(target.Settings, doubts)
 }
 
-// namedModels returns the models that the metrics of autoscalers name, ascending. An objective may not apply to a metric, which is
-// answered all the same.
+// namedModels returns the models that the metrics of autoscalers select, in ascending order. If the objective does not apply to a metric,
+// the metric is still served.
 func namedModels(references []Reference) []string {
 	var out []string
 	for i := range references {
@@ -72,7 +72,7 @@ func namedModels(references []Reference) []string {
 	return slices.Compact(out)
 }
 
-// unusedReasons returns the first few reasons why autoscalers are not used, and why more may exist.
+// unusedReasons returns the first few reasons why autoscalers are not used, and why there may be more of them.
 func unusedReasons(passed []string, unread string) []string {
 	const shown = 4
 	out := slices.Clone(passed[:min(shown, len(passed))])
@@ -85,7 +85,7 @@ func unusedReasons(passed []string, unread string) []string {
 	return out
 }
 
-// uncalibratedMessage is what is served while an objective or a cost ratio cannot be calibrated; empty without either.
+// uncalibratedMessage says what is served while an objective or a cost ratio cannot be calibrated; empty if the Forecast has neither.
 func uncalibratedMessage(policy decide.Settings, doubts []string) string {
 	var asked string
 	switch {
@@ -104,7 +104,7 @@ func uncalibratedMessage(policy decide.Settings, doubts []string) string {
 	return strings.Join(append([]string{text}, doubts...), "; ")
 }
 
-// ownScaling reads spec.scaling; stated is false where it is none.
+// ownScaling reads spec.scaling; stated is false if it is absent.
 func (r *reader) ownScaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.Autoscaler, stated bool) {
 	if s == nil || s.Target.IsZero() && s.Before != nil {
 		return decide.Autoscaler{}, false
@@ -115,8 +115,8 @@ func (r *reader) ownScaling(path *field.Path, s *v1alpha1.Scaling) (scaling deci
 	return decide.Autoscaler{Name: decide.SpecScaling, HPA: spec}, spec.Metrics[0].Target > 0
 }
 
-// recommended reads a scaling as the autoscaler that docs/hpa.md recommends: without scale-down stabilization, because the value already
-// looks ahead, and with the defaults of the API server and the controller-manager.
+// recommended returns the autoscaler that docs/hpa.md recommends for a scaling. It has no scale-down stabilization, because the value
+// already looks ahead. Otherwise it has the defaults of the API server and the controller-manager.
 func (r *reader) recommended(path *field.Path, s v1alpha1.VariantScaling) hpa.Spec {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 0
@@ -142,7 +142,7 @@ func (r *reader) recommended(path *field.Path, s v1alpha1.VariantScaling) hpa.Sp
 		r.Invalid(path.Child("maxReplicas"), spec.Max, "write a number from %d (at least minReplicas, and at least 1) to %d",
 			least, MaxReplicas)
 	}
-	// A workload that may scale to zero keeps one replica here, see package autoscaler.
+	// A workload that may scale to zero has at least one replica here, see package autoscaler.
 	spec.Min = max(spec.Min, 1)
 	return spec
 }
@@ -159,7 +159,7 @@ func (r *reader) before(path *field.Path, s *v1alpha1.Scaling) decide.Baseline {
 	return decide.Baseline{Target: float64(r.replicaTarget(path.Child("target"), s.Before.Target)) / 1000, Min: least}
 }
 
-// replicaTarget reads the demand for each replica, in thousandths; 0 where the target is invalid.
+// replicaTarget reads the demand for each replica, in thousandths; 0 if the target is invalid.
 func (r *reader) replicaTarget(path *field.Path, quantity resource.Quantity) int64 {
 	target := quantity.AsApproximateFloat64()
 	switch {
@@ -200,7 +200,7 @@ func CheckQuantities(object map[string]any) error {
 
 func checkQuantity(object map[string]any, path ...string) error {
 	text, found, err := unstructured.NestedString(object, path...)
-	// A target of another kind is the decoder's to refuse.
+	// The decoder rejects a target of another kind.
 	if err == nil && found && !parse.Bounded(text) {
 		return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."), text)
 	}

@@ -16,8 +16,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// referencesOfFirst are the references that scale the first variant, or the only one: those that select no variant, and those that select
-// it by the name of targetRef. One that selects a variant that there is not is refused; those of the other variants are left out.
+// referencesOfFirst returns the references that scale the first variant, or the only workload. These are the references that select no
+// variant, and those that select it by the name in targetRef. A reference that selects an unknown variant is rejected. References to the
+// other variants are left out.
 func referencesOfFirst(all []Reference, spec *v1alpha1.ForecastSpec) []Reference {
 	out := make([]Reference, 0, len(all))
 	for _, ref := range all {
@@ -33,7 +34,8 @@ func referencesOfFirst(all []Reference, spec *v1alpha1.ForecastSpec) []Reference
 	return out
 }
 
-// variants reads the variants, and replaces the autoscaler of the first by one that stands for all. The words are how each scales.
+// variants reads the variants, and replaces the autoscaler of the first variant by one that represents all of them. The texts say how each
+// variant scales.
 func (r *reader) variants(
 	spec *v1alpha1.ForecastSpec, references []Reference, first *Choice, target *refresh.Job,
 ) (words []string) {
@@ -82,7 +84,7 @@ func (r *reader) variants(
 	return words
 }
 
-// variant reads one of the variants, without how it is scaled.
+// variant reads one of the variants, except how it is scaled.
 func (r *reader) variant(
 	path *field.Path, v *v1alpha1.Variant, spec *v1alpha1.ForecastSpec, target *refresh.Job,
 ) variant.Variant {
@@ -117,7 +119,7 @@ func (r *reader) variantKinds(spec *v1alpha1.ForecastSpec) {
 	}
 }
 
-// variantChoice is how a variant is scaled: by an autoscaler that selects it, or as its scaling says.
+// variantChoice returns how a variant is scaled: by an autoscaler that selects it, or according to its scaling field.
 func (r *reader) variantChoice(path *field.Path, v *v1alpha1.Variant, all []Reference, namespace string) Choice {
 	var own decide.Autoscaler
 	milli := int64(0)
@@ -136,12 +138,12 @@ func (r *reader) variantChoice(path *field.Path, v *v1alpha1.Variant, all []Refe
 	return choice
 }
 
-// selecting are the references that select a variant.
+// selecting returns the references that select a variant.
 func selecting(references []Reference, name string) []Reference {
 	return slices.DeleteFunc(slices.Clone(references), func(ref Reference) bool { return ref.Variant != name })
 }
 
-// variantWorkload is a variant's workload; the zero value for one in another cluster.
+// variantWorkload returns a variant's workload, or the zero value if it is in another cluster.
 func variantWorkload(namespace string, v *v1alpha1.Variant) leadtime.Workload {
 	if v.TargetRef == nil {
 		return leadtime.Workload{}
@@ -155,7 +157,7 @@ func sleeps(name string, references []Reference) bool {
 	return slices.ContainsFunc(references, func(r Reference) bool { return r.Autoscaler == name && r.ScalesToZero })
 }
 
-// readWhole are the autoscalers that read the whole value though there are variants.
+// readWhole returns the autoscalers that read the value for all variants.
 func readWhole(references []Reference) []string {
 	var out []string
 	for i := range references {

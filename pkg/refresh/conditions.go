@@ -275,15 +275,15 @@ func (r *result) readyCondition(e *snapshot.ForecastSnapshot, t Job, now time.Ti
 	return c
 }
 
-// lacksSeries reports whether the source answers, has no samples, and it is known why.
+// lacksSeries reports whether the source answers without samples, and the reason is known.
 func (r *result) lacksSeries() bool {
 	return r.cause != "" && (r.err == nil || errors.Is(r.err, series.ErrNoSeries))
 }
 
-// endsInDropped reports whether the source answers, and its newest samples cannot be demand.
+// endsInDropped reports whether the source answers, but its newest samples cannot be demand.
 func (r *result) endsInDropped() bool { return r.err == nil && r.newestDropped.Any() }
 
-// newestSample says how old the newest valid sample is, and begins with the newer samples that were dropped.
+// newestSample says how old the newest valid sample is. The text begins with the newer samples that were dropped.
 func (r *result) newestSample(age time.Duration) string {
 	if r.endsInDropped() {
 		return fmt.Sprintf("%s; the newest valid sample is %s old", r.newestDropped.Newest(), age)
@@ -336,7 +336,7 @@ func (r *result) sourceCondition(e *snapshot.ForecastSnapshot, t Job, now time.T
 	return c
 }
 
-// reasonOf is an error as the reason of a condition.
+// reasonOf returns the reason of a condition for an error.
 func reasonOf(err error) string {
 	for _, known := range []struct {
 		err    error
@@ -355,10 +355,9 @@ func reasonOf(err error) string {
 	return snapshot.ReasonQueryFailed
 }
 
-// warmingMessage says until when a new Forecast is no better than the observed demand. It needs one season of history, and gaps delay
-// that.
-//
-// Example: With 7 h of history, a season of 24 h and the newest sample at 12:00, this is 05:00 of the next day at the earliest.
+// warmingMessage says until when a new Forecast is no better than the observed demand. It needs one season of history, and gaps delay that.
+// For example, with 7 h of history, a season of 24 h and the newest sample at 12:00, the message says 05:00 of the next day at the
+// earliest.
 func (r *result) warmingMessage(e *snapshot.ForecastSnapshot) string {
 	switch {
 	case r.partial && r.wholeErr != nil:
@@ -411,19 +410,20 @@ func (r *result) dataCondition() snapshot.Condition {
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 const (
-	// flapTime: a problem that returns within this time is flapping. Its condition stays until the problem has been over for calmTime.
-	// Other conditions stay until their problem has been over for twice as long as it lasted, at most calmTime.
+	// A problem that returns within flapTime is flapping. Its condition stays until the problem has been over for calmTime. Other conditions
+	// stay until their problem has been over for twice as long as it lasted, at most calmTime.
 	flapTime = time.Hour
 	calmTime = 30 * time.Minute
 )
 
-// problem is the last reported state of a problem.
+// problem has the last state of a problem that was reported.
 type problem struct {
 	condition snapshot.Condition
-	// since and last are when the problem was first and last seen, over is when its condition was last removed. flaps: it is flapping.
+	// since and last are when the problem was first and last seen, and over is when its condition was last removed. flaps is true if the
+	// problem is flapping.
 	since, last, over time.Time
 	said, flaps       bool
-	// initial: the problem existed from the beginning, and is not expected to return.
+	// initial is true if the problem existed from the beginning and is not expected to return.
 	initial bool
 }
 
@@ -437,7 +437,7 @@ func (w *worker) steady(conditions []snapshot.Condition, now time.Time) []snapsh
 			w.problems[kind] = &problem{said: bad, initial: bad}
 		case bad && p.said && conditions[at].Reason == snapshot.ReasonSuddenLow &&
 			p.condition.Reason == snapshot.ReasonOutageSuspected && now.Sub(p.last) < p.lingers():
-			p.last, conditions[at] = now, p.condition // An outage that comes back begins as a sudden low.
+			p.last, conditions[at] = now, p.condition // An outage that returns begins as a sudden low.
 		case bad:
 			if !p.said {
 				p.since, p.flaps = now, now.Sub(p.over) < flapTime
@@ -462,7 +462,7 @@ func (w *worker) steady(conditions []snapshot.Condition, now time.Time) []snapsh
 	return conditions
 }
 
-// lingers is how long the condition stays after the problem.
+// lingers returns how long the condition stays after the problem.
 func (p *problem) lingers() time.Duration {
 	switch {
 	case p.initial:

@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// entryOf is an entry with what the object specifies, without samples.
+// entryOf returns an entry with what the object specifies, without samples.
 func entryOf(t Job) *snapshot.ForecastSnapshot {
 	return &snapshot.ForecastSnapshot{
 		Key: t.Key, Generation: t.Generation, Created: t.Created, Workload: t.Workload, Unit: t.Unit, Step: t.Step,
@@ -23,52 +23,52 @@ func entryOf(t Job) *snapshot.ForecastSnapshot {
 	}
 }
 
-// result is that of a Forecast's last refresh. entryAt applies the age of its data.
+// result is the result of a Forecast's last refresh. entryAt takes the age of its data into account.
 type result struct {
-	// attempted: a query was answered or failed. stored: a query was answered.
+	// attempted is true once a query was answered or failed. stored is true once a query was answered.
 	attempted, stored bool
-	// err of the newest query, rereadErr of the history at an anchor.
+	// err is the error of the newest query, rereadErr the error of the query for the history at an anchor.
 	err, rereadErr error
-	// entry as of the newest sample; nil while there is none.
+	// entry is the entry as of the newest sample; nil while there is none.
 	entry *snapshot.ForecastSnapshot
-	// partial: it is made from the newest history only. wholeErr is why the whole of it could not be read.
+	// partial is true if the result comes from the newest history only. wholeErr says why the whole history could not be read.
 	partial  bool
 	wholeErr error
-	// need is how much it needs the whole of its history.
+	// need is how urgently the Forecast needs its whole history.
 	need float64
-	// selected: a candidate is selected. span is the length of its history; less than a season does not have every
-	// hour.
+	// selected is true if a candidate is selected. span is the length of its history; a span shorter than season does not contain every hour.
 	selected     bool
 	span, season time.Duration
 	// fallback is served while no candidate can serve.
 	fallback decide.Decision
 	// cause is why a Forecast without a value has no samples; empty if that is not known.
 	cause string
-	// dropped counts the samples of the newest block that cannot be demand, newestDropped those that are newer than every demand.
+	// dropped counts the samples in the newest block that cannot be demand, newestDropped those of them that are newer than every valid
+	// sample.
 	dropped, newestDropped series.Dropped
 	sideResult
 
-	// workIncludes: the work that may wait seems to contain the demand.
+	// workIncludes is true if the deferrable work seems to include the demand.
 	workIncludes bool
-	// classified is the current span in which the demand is censored or masked, if isClassified.
+	// classified is the current span in which the demand is censored or masked. It is valid if isClassified is true.
 	classified   demand.Span
 	isClassified bool
-	// suspect describes the demand that is not believed yet, suddenLow the sudden low that is doubted; empty if there is none.
+	// suspect describes demand that is not believed yet, and suddenLow a sudden low that is doubted; each is empty if there is none.
 	suspect, suddenLow string
-	// unit is the newest change of the demand's unit; nil where none is new.
+	// unit is the newest change of the demand's unit; nil if there is no recent one.
 	unit *demand.UnitChange
-	// shape of the newest samples where they do not look like a demand.
+	// shape is the shape of the newest samples if they do not look like demand.
 	shape demand.Shape
 	load  load
-	// measured is what users saw, as of the newest time that it was judged; nil if that is unknown.
+	// measured is the lateness that users experienced, as of the last judgment; nil if it is unknown.
 	measured *objective.Measured
-	// withoutReplicas: the newest demand is 0 because there is no replica to report a sample.
+	// withoutReplicas is true if the newest demand is 0 because there is no replica to report a sample.
 	withoutReplicas bool
-	// behindSince is when the clock was first observed to be behind the newest sample; zero while it is not.
+	// behindSince is when the clock was first observed to be behind the newest sample; zero while it is not behind.
 	behindSince time.Time
 }
 
-// waits reports whether there is no history yet, for a cause that passes: a query that is wrong does not.
+// waits reports whether there is no history yet for a temporary reason. A wrong query is not temporary.
 func (r *result) waits() bool {
 	if r.stored || !r.attempted {
 		return !r.attempted
@@ -77,7 +77,7 @@ func (r *result) waits() bool {
 	return reason == snapshot.ReasonUnavailable || reason == snapshot.ReasonQueryFailed
 }
 
-// entryAt is the entry to publish at a time.
+// entryAt returns the entry to publish at a time.
 func (r *result) entryAt(t Job, now time.Time) *snapshot.ForecastSnapshot {
 	var e snapshot.ForecastSnapshot
 	if r.entry == nil {
@@ -92,7 +92,7 @@ func (r *result) entryAt(t Job, now time.Time) *snapshot.ForecastSnapshot {
 	return &e
 }
 
-// applyFallback decides by the age of the newest sample: the selected candidate, the running maximum, or no value.
+// applyFallback decides by the age of the newest sample whether to serve the selected candidate, the running maximum, or no value.
 func (r *result) applyFallback(e *snapshot.ForecastSnapshot, t Job, now time.Time) {
 	age := r.dataAge(e, now)
 	switch {
@@ -113,8 +113,8 @@ func (r *result) applyFallback(e *snapshot.ForecastSnapshot, t Job, now time.Tim
 	}
 }
 
-// dataAge is the least age of the newest sample. A sample in the future means that the clock is behind. It ages from
-// the moment at which that was first observed, so that it is not served for ever.
+// dataAge returns the minimum age of the newest sample. A sample in the future means that the clock is behind. Its age is then counted from
+// the moment at which that was first observed, so that it is not served forever.
 func (r *result) dataAge(e *snapshot.ForecastSnapshot, now time.Time) time.Duration {
 	if !e.SampleTime.After(now) {
 		r.behindSince = time.Time{}
@@ -135,7 +135,7 @@ func (r *result) serveFallback(e *snapshot.ForecastSnapshot) {
 	}
 }
 
-// invalidEntry is the entry of an object with errors.
+// invalidEntry returns the entry of an object with errors.
 func invalidEntry(t Job) *snapshot.ForecastSnapshot {
 	e := entryOf(t)
 	e.State, e.Alias = snapshot.Invalid, t.Alias

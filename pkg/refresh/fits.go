@@ -14,26 +14,26 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// fits bounds the refreshes that compute, whose processors and memory all sources share: one for each processor. Namespaces take
-// turns, so that one with many Forecasts, or with ones that change all the time, does not delay the others.
+// fits limits how many refreshes compute at the same time, to one for each processor. All sources share the processors and the memory.
+// Namespaces take turns. A namespace with many Forecasts, or with Forecasts that change all the time, therefore does not delay the others.
 type fits struct {
 	mu   sync.Mutex
 	free int
-	// waiting are the refreshes of each namespace, the oldest first.
+	// waiting has the waiting refreshes of each namespace, the oldest first.
 	waiting map[string]*waitingFits
-	// served is the turn in which a namespace had one last.
+	// served has the last turn of each namespace.
 	served map[string]uint64
 	turn   uint64
 }
 
-// waitingFits are the waiting fits of a namespace. Refreshes that only step come before those that rebuild.
+// waitingFits are the waiting refreshes of a namespace. Refreshes that only step come before refreshes that rebuild.
 type waitingFits struct{ steps, rebuilds []chan struct{} }
 
 func newFits() *fits {
 	return &fits{free: runtime.GOMAXPROCS(0), waiting: map[string]*waitingFits{}, served: map[string]uint64{}}
 }
 
-// run runs a refresh in the turn of its namespace.
+// run runs a refresh when it is the turn of its namespace.
 func (f *fits) run(namespace string, rebuild bool, refresh func()) {
 	f.enter(namespace, rebuild)
 	defer f.leave()
@@ -64,7 +64,7 @@ func (f *fits) enter(namespace string, rebuild bool) {
 	<-turn
 }
 
-// leave gives the place to the namespace that has waited longest for a turn.
+// leave gives the place to the namespace that has waited longest for its turn.
 func (f *fits) leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -94,13 +94,13 @@ func (f *fits) serve(namespace string) {
 }
 
 const (
-	// backgroundPause is the time between two computations in the background, watchedPause the same while someone has looked at their result
-	// within watchedFor.
+	// backgroundPause is the time between two computations in the background. If someone has looked at the result within watchedFor,
+	// watchedPause applies instead.
 	backgroundPause, watchedPause = 6 * time.Hour, 2 * time.Hour
 	watchedFor                    = 24 * time.Hour
 )
 
-// computeBackground forecasts the next day of a Forecast, and reads how many replicas were ready, where that is due. No step waits for it.
+// computeBackground forecasts the next day of a Forecast and reads how many replicas were ready, if that is due. No step waits for it.
 func (l *Loop) computeBackground(ctx context.Context, w *worker, now time.Time) {
 	pause := backgroundPause
 	if w.background.LookedSince(now.Add(-watchedFor)) {
@@ -125,8 +125,8 @@ func (l *Loop) computeBackground(ctx context.Context, w *worker, now time.Time) 
 	})
 }
 
-// readyQuery is the query for the replicas that were ready in the race. It has no expression if there is no race, or if ready replicas are
-// not measured.
+// readyQuery returns the query for the number of ready replicas during the race. It has no expression if there is no race, or if ready
+// replicas are not measured.
 func (w *worker) readyQuery() Query {
 	e := w.result.entry
 	if e == nil || e.Objective == nil || e.Objective.Replay == nil || len(e.Objective.Replay.Intervals) == 0 {
@@ -139,7 +139,7 @@ func (w *worker) readyQuery() Query {
 	}
 }
 
-// fetchReady answers a readyQuery; empty without an answer.
+// fetchReady fetches the answer to a readyQuery. The result is empty if there is no answer.
 func (l *Loop) fetchReady(ctx context.Context, t *Job, q Query) forecast.Series {
 	if q.Expr == "" {
 		return forecast.Series{}
@@ -151,17 +151,17 @@ func (l *Loop) fetchReady(ctx context.Context, t *Job, q Query) forecast.Series 
 	return ready
 }
 
-// slots bounds the queries in flight, for each source and for each namespace. A source that hangs, and the namespaces that
-// read from it, take no slots from the others.
+// slots limits the queries in flight, for each source and for each namespace. A source that hangs, and the namespaces that read from it,
+// therefore do not take slots from the others.
 type slots struct {
 	perSource, perNamespace int
 
 	mu *sync.Mutex
-	// taken has a channel for each source and each namespace.
+	// taken has a channel for each source and for each namespace.
 	taken map[slotKey]chan struct{}
 }
 
-// slotKey is a source, or a namespace.
+// slotKey is either a source or a namespace.
 type slotKey struct{ source, namespace string }
 
 func newSlots(perSource, perNamespace int) slots {
@@ -171,8 +171,8 @@ func newSlots(perSource, perNamespace int) slots {
 	}
 }
 
-// acquire waits for a slot of the namespace, then for one of the source. In this order a namespace that has reached its
-// own bound takes no slot from the others.
+// acquire waits for a slot of the namespace, then for a slot of the source. In this order, a namespace that has reached its own limit does
+// not take a slot from the others.
 func (s slots) acquire(ctx context.Context, namespace, source string) (release func(), err error) {
 	own := s.of(slotKey{namespace: namespace}, s.perNamespace)
 	all := s.of(slotKey{source: source}, s.perSource)

@@ -18,26 +18,26 @@ import (
 )
 
 const (
-	// The newest samples are read again for at least minOverlap and at most maxOverlap. Older changes are seen when the history
-	// is read again, at an anchor.
+	// Each refresh reads at least the last minOverlap and at most the last maxOverlap of the samples again. Older changes are seen when the
+	// history is read again, at an anchor.
 	minOverlap, maxOverlap = 5 * time.Minute, time.Hour
-	// exploration is how often samples are read again for the whole maxOverlap.
+	// exploration is how often the samples of the full maxOverlap are read again.
 	exploration = 10 * time.Minute
-	// overlapHalfLife is the time in which the overlap falls by half while nothing changes.
+	// overlapHalfLife is the time in which the overlap is halved while nothing changes.
 	overlapHalfLife = 30 * time.Minute
 )
 
-// ingestDelay is how old the samples of a source were when they changed: remote writes and recording rules come late, those of one
-// shard later than those of another. What it knows decides what is read again. Which samples are incomplete depends on the newest
-// two reads alone, so that all adapter replicas agree soon.
+// ingestDelay has how old the samples of a source were when they changed. Remote writes and recording rules arrive late, and some shards
+// later than others. The overlap depends on it. Which samples are incomplete depends only on the newest two reads, so all adapter replicas
+// soon agree.
 type ingestDelay struct {
 	step time.Duration
-	// overlap is how far back samples are read again: twice the age at which one changed, and less and less from then on. A
-	// replica that has just started knows nothing, and begins with the most.
+	// overlap is how far back samples are read again. It is at least twice the age of the last sample that changed, and decays from then on. A
+	// replica that has just started knows nothing and begins with the maximum.
 	overlap time.Duration
-	// grew is the age of the oldest sample that was larger at the newest read, and at the one before; 0 if none was.
+	// grew is the age of the oldest sample that had become larger at the newest read, and at the read before it; 0 if there was none.
 	grew [2]time.Duration
-	// changed: a sample has changed since the last anchor.
+	// changed is true if a sample has changed since the last anchor.
 	changed bool
 }
 
@@ -45,10 +45,10 @@ func newIngestDelay(step time.Duration) ingestDelay {
 	return ingestDelay{step: step, overlap: maxOverlapOf(step)}
 }
 
-// maxOverlapOf is the longest overlap for a step.
+// maxOverlapOf returns the longest overlap for a step.
 func maxOverlapOf(step time.Duration) time.Duration { return max(maxOverlap, 4*step) }
 
-// overlapAt is how far back samples are read again when the newest step is read.
+// overlapAt returns how far back samples are read again when the newest step is read.
 func (l *ingestDelay) overlapAt(newest time.Time) time.Duration {
 	if newest.UnixNano()%int64(exploration) < int64(l.step) {
 		return maxOverlapOf(l.step)
@@ -56,7 +56,7 @@ func (l *ingestDelay) overlapAt(newest time.Time) time.Duration {
 	return l.overlap
 }
 
-// read records the oldest step that changed at a read, and the oldest one whose sample was larger; zero where there is none.
+// read records the oldest step that changed at a read, and the oldest step whose sample became larger. Each is zero if there is none.
 func (l *ingestDelay) read(changed, grown, newest time.Time) {
 	l.overlap = time.Duration(float64(l.overlap) * math.Exp2(-float64(l.step)/float64(overlapHalfLife)))
 	l.grew = [2]time.Duration{0, l.grew[0]}
@@ -71,18 +71,18 @@ func (l *ingestDelay) read(changed, grown, newest time.Time) {
 	l.overlap = min(max(l.overlap, minOverlap, 2*l.step), most)
 }
 
-// incompleteFor is the age from which on samples are complete; 0 if all are.
+// incompleteFor returns the age from which samples are complete; 0 if all of them are.
 func (l *ingestDelay) incompleteFor() time.Duration { return max(l.grew[0], l.grew[1]) }
 
-// flags store for the newest steps of a series whether it was above 0, one bit each. A gap is not above 0.
+// flags stores one bit for each of the newest steps of a series: whether the value was above 0. A gap counts as not above 0.
 type flags struct {
 	step time.Duration
-	// bits of the steps since the epoch, modulo the number of bits.
+	// bits has the bits of the steps since the epoch, modulo the number of bits.
 	bits []uint64
 	end  int64
 }
 
-// newFlags returns flags of at least so many steps.
+// newFlags returns flags for at least the given number of steps.
 func newFlags(step time.Duration, size int) *flags {
 	return &flags{step: step, bits: make([]uint64, (size+63)/64)}
 }
@@ -95,7 +95,7 @@ func (f *flags) newestEnd() time.Time {
 	return time.Unix(0, f.end*int64(f.step)).UTC()
 }
 
-// at reports whether the series was above 0 at a step; false where the step is not stored.
+// at reports whether the series was above 0 at a step. It returns false if the step is not stored.
 func (f *flags) at(t time.Time) bool {
 	i := t.UnixNano() / int64(f.step)
 	if i >= f.end || i < f.end-f.size() {
@@ -105,9 +105,9 @@ func (f *flags) at(t time.Time) bool {
 	return *word&bit != 0
 }
 
-// add adds the values that follow, and replaces those that are stored, as far as they are known now; steps before the block
-// are not above 0. It returns the oldest step that at would have answered differently before; zero if there is none. A block on
-// another grid is refused with forecast.ErrParameter.
+// add adds the values that follow, and replaces stored values unless the new value is NaN. Missing steps before the block count as not
+// above 0. It returns the oldest step for which at has changed its result, or zero if there is none. A block on another grid is an error
+// that wraps forecast.ErrParameter.
 func (f *flags) add(block forecast.Series) (changed time.Time, err error) {
 	if block.Step != f.step || block.Start.UnixNano()%int64(f.step) != 0 {
 		return changed, fmt.Errorf("block at %s with step %s does not match the grid of %s: %w",
@@ -150,7 +150,7 @@ func (f *flags) place(step int64) (word *uint64, bit uint64) {
 	return &f.bits[i/64], 1 << (i % 64)
 }
 
-// align is the last multiple of step since the epoch at or before t.
+// align returns the last multiple of step since the epoch that is not after t.
 func align(t time.Time, step time.Duration) time.Time {
 	n := t.UnixNano()
 	return time.Unix(0, n-n%int64(step)).UTC()
@@ -162,15 +162,15 @@ func (w *worker) rebuildsAt(end time.Time) bool {
 		slices.ContainsFunc(w.background.Requested(), w.forecaster.Lacks)
 }
 
-// anchorAt is the anchor of an end: the time at which the forecaster was last rebuilt from its history. Anchors are multiples of the
-// refit interval, on the step's grid, shifted by an offset from the name, so that a thousand Forecasts do not refit at once.
-// What comes late before an anchor has mostly come when it takes effect.
+// anchorAt returns the anchor for an end, which is the time at which the forecaster was last rebuilt from its history. Anchors are
+// multiples of the refit interval on the step's grid. An offset that depends on the name shifts them, so that a thousand Forecasts do not
+// refit at the same time. An anchor takes effect later, when most late samples from before it have arrived.
 func (w *worker) anchorAt(end time.Time) time.Time {
 	return align(align(end.Add(-maxOverlapOf(w.job.Step)-w.offset), w.refit).Add(w.offset), w.job.Step)
 }
 
-// noteRequested notes the models that requests have named, for a forecaster that is rebuilt. A model stays fitted until no request
-// has named it from one anchor to the next.
+// noteRequested adds the models that requests have selected, for a forecaster that is rebuilt. A model is dropped if no request selects it
+// from one anchor to the next.
 func (w *worker) noteRequested(newAnchor bool) {
 	requested := w.background.Requested()
 	if newAnchor {
@@ -180,15 +180,17 @@ func (w *worker) noteRequested(newAnchor bool) {
 	w.requested = slices.Compact(slices.Sorted(slices.Values(append(requested, w.requested...))))
 }
 
-// partialHistory is what a Forecast answers from until it is its turn to read the whole history: enough for what was observed over
-// the lead window, and for the prior's headroom above the newest demand.
+// partialHistory is the history from which a Forecast answers until it is its turn to read the whole history. It is long enough for the
+// demand over the lead window, and for the prior's headroom above the newest demand.
 const partialHistory = time.Hour
 
-// wholePerNamespace and wholePerSource are how many whole histories are read at once, for each processor: enough that none is idle
-// between two steps, few enough that what is read fits into memory, and more than one namespace whose queries hang can hold.
+// wholePerNamespace and wholePerSource limit how many whole histories are read at the same time, for each processor. They are large enough
+// that no processor is idle between two steps, and small enough that the histories fit into memory. A source allows more than one
+// namespace, so a namespace whose queries hang does not block it.
 const wholePerNamespace, wholePerSource = 16, 64
 
-// startPartial lets new Forecasts answer from their newest history where they are so many that most would wait for the whole one.
+// startPartial lets new Forecasts answer from their newest history if there are so many that most would have to wait for their whole
+// history.
 func (l *Loop) startPartial() {
 	var fresh []*worker
 	for _, w := range l.workers {
@@ -220,10 +222,11 @@ func (l *Loop) logPartial(ctx context.Context, before, now *snapshot.Snapshot) {
 	}
 }
 
-// turn is a source and a namespace. The namespaces of a source take turns.
+// turn identifies a namespace of a source. The namespaces of a source take turns.
 type turn struct{ source, namespace string }
 
-// startWhole starts to read whole histories: of the namespace that reads the fewest now, the most needed first.
+// startWhole starts to read whole histories. The namespace that reads the fewest at the moment comes first, and within a namespace the
+// Forecast with the greatest need.
 func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 	waiting, reading, ofSource := map[turn][]*worker{}, map[turn]int{}, map[string]int{}
 	for _, w := range l.workers {
@@ -237,7 +240,7 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 		}
 	}
 	for _, all := range waiting {
-		slices.SortFunc(all, func(a, b *worker) int { // The last one first.
+		slices.SortFunc(all, func(a, b *worker) int { // The Forecast that comes first is last in the slice.
 			return cmp.Or(cmp.Compare(a.published.need, b.published.need), cmp.Compare(b.job.Key.Name, a.job.Key.Name))
 		})
 	}
@@ -258,17 +261,17 @@ func (l *Loop) startWhole(ctx context.Context, now time.Time) {
 		ofSource[next.source]++
 		w.readsWhole = true
 		l.start(ctx, w, now, nil)
-		w.awaited = false // Values of other Forecasts are published meanwhile.
+		w.awaited = false // The values of other Forecasts are published in the meantime.
 	}
 }
 
-// awaitsWhole reports whether it is to read its whole history as soon as it is its turn.
+// awaitsWhole reports whether the worker is waiting for its turn to read its whole history.
 func (w *worker) awaitsWhole(now time.Time) bool {
 	return w.partial && w.store != nil && !w.inRetryPause(now, w.wholeRetry)
 }
 
-// need is how much a Forecast needs its whole history: one that an autoscaler reads first, then by how much of its highest demand the
-// demand has moved.
+// need returns how urgently a Forecast needs its whole history. Forecasts that an autoscaler reads come first. The rest is ordered by how
+// much the demand has varied, relative to its highest value.
 func (w *worker) need() float64 {
 	need, lowest, highest, end := 0.0, math.Inf(1), 0.0, w.store.End()
 	if slices.ContainsFunc(w.job.Autoscalers, func(a decide.Autoscaler) bool { return a.Name != decide.SpecScaling }) {
@@ -285,7 +288,7 @@ func (w *worker) need() float64 {
 	return need
 }
 
-// fetchWhole fetches the whole history. Until it is here, what has been read serves.
+// fetchWhole fetches the whole history. Until it is complete, Forewarm serves from the history that it already has.
 func (w *worker) fetchWhole(ctx context.Context, now time.Time, source LabelSource) (forecast.Series, error) {
 	w.wholeRetry = now.Add(w.pauseAfter(w.wholeFailures))
 	w.wholeFailures++
@@ -305,8 +308,8 @@ func (w *worker) fetchWhole(ctx context.Context, now time.Time, source LabelSour
 	return block, nil
 }
 
-// demand is the series of [from, to): the samples, and 0 for steps without a sample while the workload was scaled to
-// zero. The store keeps only samples, so that what becomes known of replicas later takes effect at the next anchor.
+// demand returns the series of [from, to): the samples, and 0 for steps without a sample while the workload was scaled to zero. The store
+// has only the samples. If more becomes known about the replicas later, it takes effect at the next anchor.
 func (w *worker) demand(from, to time.Time) forecast.Series {
 	out := w.store.Range(from, to)
 	if !w.job.ScaledToZero.Any() {
@@ -326,7 +329,7 @@ func (w *worker) scaledToZeroIn(q Query) bool {
 	return slept && !zero.Before(q.From)
 }
 
-// newestSample is the time of the newest step whose demand is known; ok is false if none is.
+// newestSample returns the time of the newest step whose demand is known; ok is false if there is none.
 func (w *worker) newestSample() (at time.Time, ok bool) {
 	at, ok = w.store.NewestSample()
 	zero, slept := w.job.ScaledToZero.NewestStep(w.store.End().Add(-w.job.Step), w.job.Step)

@@ -116,7 +116,7 @@ type Job struct {
 	Pause decide.Pause
 }
 
-// lookAhead is how far the value looks ahead. A quantile is not calibrated by outcome, so it uses the 0.9 quantile of the start times.
+// lookAhead returns how far the value looks ahead. A quantile is not calibrated by outcome, so it uses the 0.9 quantile of the start times.
 func (j *Job) lookAhead() time.Duration {
 	if j.Settings.ByHeadroom() && len(j.Autoscalers) > 0 {
 		return leadtime.LookAhead(j.MedianLead, j.Lead)
@@ -124,10 +124,11 @@ func (j *Job) lookAhead() time.Duration {
 	return j.Lead
 }
 
-// window is the lead window, measured from the newest sample of the source.
+// window returns the lead window, measured from the newest sample of the source.
 func (j *Job) window() time.Duration { return leadtime.Window(j.lookAhead()) + j.Delay }
 
-// boundedSettings are the settings, limited to the largest value that the autoscalers can use. There is no limit if one of them is unknown.
+// boundedSettings returns the settings, limited to the largest value that the autoscalers can use. There is no limit if the maximum of one
+// of them is unknown.
 func (j *Job) boundedSettings() decide.Settings {
 	p := j.Settings
 	p.Lead, p.Window = j.lookAhead(), j.window()

@@ -33,7 +33,8 @@ type Loop struct {
 	clocks     sourceClocks
 	queries    atomic.Uint64
 	stats      snapshot.LoopStats
-	// longest is the duration of the longest step that began in this minute, and in the one with steps before it.
+	// longest has the duration of the longest step that began in this minute, and of the longest one in the last minute before it that had
+	// steps.
 	minute  time.Time
 	longest [2]time.Duration
 }
@@ -91,12 +92,12 @@ func (l *Loop) Run(ctx context.Context, clock run.Clock) error {
 		now := clock.Now()
 		l.observeStep(begun, now.Sub(begun))
 		if clock.WaitUntil(ctx, l.nextStep(now)) != nil {
-			return nil // Run ends with the context.
+			return nil // Run ends when the context ends.
 		}
 	}
 }
 
-// observeStep keeps the longest duration. Most steps find no new sample, so the last one says little.
+// observeStep keeps the longest duration. Most steps find no new sample, so the duration of the last step says little.
 func (l *Loop) observeStep(begun time.Time, took time.Duration) {
 	if minute := begun.Truncate(time.Minute); !minute.Equal(l.minute) {
 		l.minute, l.longest = minute, [2]time.Duration{0, l.longest[0]}
@@ -109,7 +110,7 @@ func (l *Loop) observeStep(begun time.Time, took time.Duration) {
 const (
 	minPace = time.Second
 	maxPace = 15 * time.Second
-	// pendingPace holds while queries are in flight, so that answers are published soon, and while histories wait for their turn.
+	// pendingPace applies while queries are in flight, so that answers are published soon, and while histories wait for their turn.
 	pendingPace = time.Second
 )
 
@@ -153,8 +154,8 @@ func (l *Loop) updateWorker(t Job) {
 		l.workers[t.Key] = newWorker(t, l.config)
 	case reflect.DeepEqual(before.job, t):
 	case l.busy[before] && before.job.Generation == t.Generation:
-		// Only the measured lead time or the autoscalers have changed. The refresh ends soon; a worker made now would have
-		// to fetch the whole history again.
+		// Only the measured lead time or the autoscalers have changed. The running refresh ends soon, but a new worker would have to fetch the
+		// whole history again.
 	case sameState(before.job, t):
 		before.job = t
 	default:
@@ -167,8 +168,8 @@ func (l *Loop) updateWorker(t Job) {
 	}
 }
 
-// rereadAfterClockSetBack fetches the history again of Forecasts that were queried while the clock was ahead. Until
-// then the last result stays published.
+// rereadAfterClockSetBack fetches the history again for Forecasts that were queried while the clock was ahead. Until then, the last result
+// stays published.
 func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 	restarted := 0
 	for key, before := range l.workers {
@@ -186,8 +187,8 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 	}
 }
 
-// sameState reports whether two jobs lead to the same state: they differ at most in descriptions, in an alias, in times at zero replicas,
-// in what was recorded, in what variants are limited to, and in a pause.
+// sameState reports whether two jobs lead to the same state. They may differ in descriptions, in an alias, in the times at zero replicas,
+// in the served record, in the limits of variants, and in a pause.
 func sameState(a, b Job) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
 	a.Created, a.Alias, a.Unused = b.Created, b.Alias, b.Unused
@@ -196,10 +197,10 @@ func sameState(a, b Job) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// start begins a refresh; it owns the worker until it is done. What the step asks together answers its queries.
+// start begins a refresh, which owns the worker until it is done. The batches of the step answer its queries if possible.
 func (l *Loop) start(ctx context.Context, w *worker, now time.Time, asked batches) {
 	l.busy[w] = true
-	// Values of other Forecasts do not wait for a fit, which takes a thousand times as long as a step.
+	// The values of other Forecasts do not wait for a fit, which takes a thousand times as long as a step.
 	fits := w.forecaster != nil && w.rebuildsAt(w.newestStep(now).Add(w.job.Step))
 	w.awaited = w.failures == 0 && !fits
 	go func() {
@@ -223,8 +224,8 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time, asked batche
 	}()
 }
 
-// recoverPanic turns a panic in one Forecast's refresh into that Forecast's error: it must not end the metrics of the whole
-// cluster. The state is dropped, and rebuilt from the history with growing pauses.
+// recoverPanic turns a panic in the refresh of one Forecast into an error of that Forecast, because the metrics of the whole cluster must
+// not end with it. The state is dropped, and rebuilt from the history with growing pauses.
 func (l *Loop) recoverPanic(w *worker, now time.Time) {
 	fault := recover()
 	if fault == nil {
@@ -237,8 +238,8 @@ func (l *Loop) recoverPanic(w *worker, now time.Time) {
 	w.scheduleRetry(now)
 }
 
-// collect waits for the refreshes of this step, no longer than the grace. For those that failed before, those that an earlier step
-// has waited for, and those that fit again, it waits only a tenth of that: they must not delay the values of all others.
+// collect waits for the refreshes of this step, at most for the grace period. It waits only a tenth of that for refreshes that failed
+// before, that an earlier step has already waited for, or that fit again, because these must not delay the values of all other Forecasts.
 func (l *Loop) collect(ctx context.Context) {
 	grace, cancelGrace := context.WithTimeout(ctx, l.config.Grace)
 	defer cancelGrace()
@@ -249,7 +250,7 @@ func (l *Loop) collect(ctx context.Context) {
 		for w := range l.busy {
 			if w.awaited {
 				over = grace.Done()
-				break // A fleet asks after every refresh, so this ends at the first.
+				break // One is enough. This loop runs after every refresh of a thousand workers.
 			}
 		}
 		select {
@@ -297,7 +298,7 @@ func (l *Loop) finish(w *worker) {
 	}
 }
 
-// logQueryError logs an error when it begins, when its reason changes and when it ends, not at every step.
+// logQueryError logs an error when it begins, when its reason changes, and when it ends, but not at every step.
 func (l *Loop) logQueryError(w *worker, before error) {
 	now := w.published.err
 	log := l.log.With("forecast", w.job.Key.String())
@@ -325,7 +326,7 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 		e := w.published.entryAt(w.job, now)
 		l.clocks.explain(e, w.job)
 		e.Conditions = w.steady(e.Conditions, now)
-		applyPause(e, t.Pause) // Also while a query is under way.
+		applyPause(e, t.Pause) // The pause also applies while a query is in flight.
 		if e.State == snapshot.FallingBack {
 			w.fallbacks++
 		}
@@ -342,9 +343,8 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 	return snapshot.New(now, entries, pending, l.stats)
 }
 
-// logChanges logs what has changed since the previous snapshot: a demand is suspect; under an objective another
-// candidate is selected; the objective is met or missed. Changes of an objective that a changed object causes are not
-// logged.
+// logChanges logs what has changed since the previous snapshot: demand became suspect, another candidate was selected under an objective,
+// or the verdict of the objective changed. It does not log changes of an objective that were caused by a change of the object.
 func logChanges(ctx context.Context, log *slog.Logger, before, after *snapshot.Snapshot) {
 	if before == nil {
 		return
@@ -400,10 +400,10 @@ func applyPause(e *snapshot.ForecastSnapshot, p decide.Pause) {
 	steps := min(1+int((p.Hold+e.Step-1)/e.Step), len(e.Newest))
 	held := series.MaxKnown(e.Newest[len(e.Newest)-steps:]...)
 	e.Decision = p.Apply(e.Decision, series.MaxKnown(e.Observed, held))
-	e.Settings.Mode = decide.Shadow // So the comparison says what Forewarm would have come to.
+	e.Settings.Mode = decide.Shadow // This way, the comparison shows what Forewarm would have served.
 }
 
-// shareOut shares the value of an entry out among its variants.
+// shareOut splits the value of an entry among its variants.
 func shareOut(e *snapshot.ForecastSnapshot, t *Job) {
 	if !e.State.Serves() || e.Plan == nil {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// judgeInterval is how often the signal is judged. Except for a counter, a doubt changes only the status.
+// judgeInterval is how often the signal is judged. A doubt changes only the status, unless the signal is a counter.
 const judgeInterval = 5 * time.Minute
 
 // judgesAt reports whether the signal is judged when the samples end at a time.
@@ -25,7 +25,7 @@ func (w *worker) judgesAt(end time.Time) bool {
 	return align(end, judgeInterval).After(align(w.judged, judgeInterval))
 }
 
-// judgeSignal judges whether the newest samples look like a demand, and fit the autoscaler's target.
+// judgeSignal judges whether the newest samples look like demand, and whether they fit the autoscaler's target.
 func (w *worker) judgeSignal() {
 	end := w.store.End()
 	if !w.judgesAt(end) {
@@ -95,22 +95,22 @@ const (
 // minSamplesInWindow is how many samples a rate needs to survive a missed one.
 const minSamplesInWindow = 3
 
-// doubts are the answers to a query for doubts.
+// doubts has the answers to the queries that look for reasons to doubt the value.
 type doubts struct {
-	// numbers are those of the last two answers, the newest first.
+	// numbers has the numbers of the last two answers, the newest first.
 	numbers [2]map[string]float64
-	// deleted are the names of deleted pods that are still reported.
+	// deleted has the names of deleted pods that are still reported.
 	deleted []string
 }
 
-// takeDoubts takes what may be wrong with the value.
+// takeDoubts stores the reasons to doubt the value.
 func (w *worker) takeDoubts(a sideAnswer) {
 	if d := &w.result.doubts; a.err == nil {
 		d.numbers, d.deleted = [2]map[string]float64{a.byLabel, d.numbers[0]}, nil
 	}
 }
 
-// takeFrequentDoubts is takeDoubts for numbers that include the number of silent replicas.
+// takeFrequentDoubts is like takeDoubts, for numbers that include the number of replicas that do not report.
 func (w *worker) takeFrequentDoubts(a sideAnswer) {
 	w.takeDoubts(a)
 	if a.err == nil {
@@ -126,7 +126,7 @@ func (w *worker) takeDeleted(a sideAnswer) {
 	}
 }
 
-// newest is the reason to doubt the newest answer; empty without one.
+// newest returns the reason to doubt the newest answer; empty if there is none.
 func (d *doubts) newest() (reason, message string) {
 	newest := d.numbers[0]
 	both := func(doubt string) float64 { return math.Min(newest[doubt], d.numbers[1][doubt]) }
@@ -150,8 +150,8 @@ func (d *doubts) newest() (reason, message string) {
 	return "", ""
 }
 
-// deletedText lists deleted pods that are still reported, after a semicolon; empty for none. This is not a problem, because exporters
-// forget such pods.
+// deletedText lists deleted pods that are still reported, after a semicolon; empty if there are none. This is not a problem, because
+// exporters forget such pods after a while.
 func (d *doubts) deletedText() string {
 	n := d.numbers[0][DoubtDeleted]
 	if n == 0 {
@@ -177,7 +177,7 @@ func podNames(names []string) string {
 // Diagnosis finds out why a query has no series.
 type Diagnosis interface {
 	// Explain says what was found instead, and what to do. ask evaluates an expression at the newest step, and returns the value of each
-	// series by a label. The error is that of ask.
+	// series by a label. Explain returns an error only if ask does.
 	Explain(ask func(expr, label string) (map[string]float64, error)) (string, error)
 }
 
@@ -194,7 +194,7 @@ func (l *Loop) diagnose(ctx context.Context, w *worker, now time.Time) {
 	case !ok || w.job.Diagnosis == nil || hasValue || r.newestDropped.Any():
 		r.cause = ""
 		return
-	case r.err != nil && !errors.Is(r.err, series.ErrNoSeries): // The source does not answer; what is known of its series stays.
+	case r.err != nil && !errors.Is(r.err, series.ErrNoSeries): // What is known about its series stays.
 		return
 	case now.Sub(w.diagnosed).Abs() < diagnosisInterval: // The clock may have been set back.
 		return
@@ -235,8 +235,8 @@ func (w *worker) recordSuspect(e *snapshot.ForecastSnapshot) {
 		"lasts until %s or occurs again", formatTime(since), highest, served, formatTime(since.Add(lasts)))
 }
 
-// recordSuddenLow records the sudden lows that are doubted. A sudden low that is no longer doubted is most likely real demand, and needs
-// no attention.
+// recordSuddenLow records the sudden lows that are doubted. A sudden low that is no longer doubted is most likely real demand, and needs no
+// attention.
 func (w *worker) recordSuddenLow(e *snapshot.ForecastSnapshot) {
 	w.result.suddenLow = ""
 	lows, doubted := w.forecaster.Fallen()
@@ -246,7 +246,7 @@ func (w *worker) recordSuddenLow(e *snapshot.ForecastSnapshot) {
 	until := w.forecaster.ReadUntil()
 	since, lowest := until.Add(-time.Duration(len(lows))*w.job.Step), math.Inf(1)
 	for _, low := range lows {
-		if low.Demand < lowest { // NaN is not.
+		if low.Demand < lowest { // This is false for NaN.
 			lowest = low.Demand
 		}
 	}
@@ -261,18 +261,19 @@ func (w *worker) recordSuddenLow(e *snapshot.ForecastSnapshot) {
 // unitSaid is how long the condition for a changed unit stays.
 const unitSaid = 24 * time.Hour
 
-// units are the changes of the demand's unit in the history. Samples from before a change are converted to the new unit.
+// units has the changes of the demand's unit in the history. Samples from before a change are converted to the new unit.
 type units struct {
 	changes []demand.UnitChange
-	// start is the start of the history that was searched, searched its end.
+	// start and searched are the start and the end of the history that was searched.
 	start, searched time.Time
 }
 
-// unitTail is how much of the history shows that there is no change at its end.
+// unitTail is the length of the end of the history that is checked first. If it shows no change, the rest is not searched.
 const unitTail = 3 * time.Hour
 
-// findUnitChanges searches the history up to an end, and reports whether other changes are known than before. It depends on the history
-// since the anchor alone, so all replicas find the same at the same time. Changed is the oldest sample that has changed; zero for none.
+// findUnitChanges searches the history up to an end, and reports whether the known changes are different from before. The result depends
+// only on the history since the anchor, so all replicas find the same at the same time. changed is the oldest sample that has changed; zero
+// if none has.
 func (w *worker) findUnitChanges(end, changed time.Time) bool {
 	u, block := &w.units, demand.UnitBlock(w.job.Step)
 	start, tail := align(w.anchorAt(end).Add(-w.job.History), w.job.Step), end.Add(-unitTail)
@@ -290,7 +291,7 @@ func (w *worker) findUnitChanges(end, changed time.Time) bool {
 	return !slices.Equal(before, u.changes)
 }
 
-// newest is the newest change of the unit at an end; nil where none is new.
+// newest returns the newest change of the unit at an end; nil if there is no recent one.
 func (u *units) newest(end time.Time) *demand.UnitChange {
 	if n := len(u.changes); n > 0 && end.Sub(u.changes[n-1].To) < unitSaid {
 		return &u.changes[n-1]

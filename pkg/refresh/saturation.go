@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// sinceSaturation is the query for the new samples of the saturation signal.
+// sinceSaturation returns the query for the new samples of the saturation signal.
 func (w *worker) sinceSaturation(q Query, _ moment) Query {
 	if w.saturation == nil {
 		w.saturation = newFlags(w.job.Step, w.maxSteps())
@@ -50,7 +50,7 @@ func (r *result) saturatedCondition() snapshot.Condition {
 	return c
 }
 
-// sinceWork is the query for the new samples of the deferrable work.
+// sinceWork returns the query for the new samples of the deferrable work.
 func (w *worker) sinceWork(q Query, _ moment) Query {
 	from := time.Time{}
 	if w.work != nil {
@@ -59,7 +59,7 @@ func (w *worker) sinceWork(q Query, _ moment) Query {
 	return w.queryAfter(q.Expr, from, q.To)
 }
 
-// takeWork stores the deferrable work. While its query fails, no work arrives.
+// takeWork stores the deferrable work. While its query fails, no work is assumed to arrive.
 func (w *worker) takeWork(a sideAnswer) {
 	if w.result.workErr = a.err; a.err != nil {
 		return
@@ -72,7 +72,7 @@ func (w *worker) takeWork(a sideAnswer) {
 	w.noteChange(got.Changed)
 }
 
-// stepsOf is the value of a series at each of its steps; NaN beyond it.
+// stepsOf returns the value of a series at each of its steps, and NaN at all other times.
 func stepsOf(s forecast.Series) func(time.Time) float64 {
 	return func(at time.Time) float64 {
 		if i := int(at.Sub(s.Start) / s.Step); !at.Before(s.Start) && i < s.Len() {
@@ -119,12 +119,13 @@ func (r *result) deferrableCondition(report *objective.Report, t Job) snapshot.C
 const (
 	// includedSpan is the time over which work is compared with the demand, and minIncluded the least number of steps.
 	includedSpan, minIncluded = 24 * time.Hour, 100
-	// includedShare: if the work includes the demand, this share of the steps has at least as much work as demand. includedSlope is how
-	// far the ratio of the rise of the work to the rise of the demand may then be from 1.
+	// If the work includes the demand, the work is at least as high as the demand in includedShare of the steps. When both rise, the ratio of
+	// the two rises differs from 1 by at most includedSlope.
 	includedShare, includedSlope = 0.99, 0.2
 )
 
-// includes reports whether work includes a demand: it is almost never lower, and rises and falls by the same amount.
+// includes reports whether work includes a demand. In that case, the work is almost never lower than the demand, and both rise and fall by
+// the same amount.
 func includes(work, of forecast.Series) bool {
 	var n, above, product, square float64
 	for i := 1; i < min(work.Len(), of.Len()); i++ {
@@ -141,7 +142,7 @@ func includes(work, of forecast.Series) bool {
 	return n >= minIncluded && above >= includedShare*n && square > 0 && math.Abs(product/square-1) <= includedSlope
 }
 
-// errNoShare: the query of objective.measured returned something other than a share. errNoRequests: it returned nothing.
+// errNoShare means that the query of objective.measured returned something other than a share, errNoRequests that it returned nothing.
 var (
 	errNoShare = errors.New(
 		"write a query for the share of the requests that waited too long, from 0 to 1, instead of a percentage or a count",
@@ -150,7 +151,7 @@ var (
 		"series exist, and that the histogram has a bucket bound of at least the objective's wait")
 )
 
-// sinceShares asks for the intervals of the budget's period that are new or, with the history, for all of them.
+// sinceShares returns the query for the new intervals of the budget's period. If the whole history is read, it covers all intervals.
 func (w *worker) sinceShares(q Query, m moment) Query {
 	q.Step = max(judgeInterval, w.job.Step)
 	q.To = align(q.To, q.Step)
@@ -161,7 +162,7 @@ func (w *worker) sinceShares(q Query, m moment) Query {
 	return q
 }
 
-// takeShares stores the share of the requests that was late. While the query fails, the known shares are kept.
+// takeShares stores the share of requests that were late. While the query fails, the known shares are kept.
 func (w *worker) takeShares(a sideAnswer) {
 	const rounding = 1e-9
 	if w.result.measuredErr = a.err; a.err != nil {
@@ -184,8 +185,8 @@ func (w *worker) takeShares(a sideAnswer) {
 	w.shares = forecast.Series{Start: block.TimeAt(surplus), Step: block.Step, Values: block.Values[surplus:]}
 }
 
-// lateShare is the late share of the demand between two times; NaN if unknown. Each sample of the demand uses the share of the interval
-// that contains it. known is how much of the time has a known share.
+// lateShare returns the late share of the demand between two times; NaN if it is unknown. For each sample of the demand, it uses the share
+// of the interval that contains the sample. known is the length of time with a known share.
 func (w *worker) lateShare(after, to time.Time) (share float64, known time.Duration) {
 	late, all, newest := 0.0, 0.0, -1
 	first := w.shares.Start.Add(-w.shares.Step)
@@ -223,7 +224,7 @@ func (w *worker) judgeMeasured(end time.Time) {
 	}
 }
 
-// measuredDoubt is that objective.measured cannot be used, or differs from the simulation; empty otherwise.
+// measuredDoubt says that objective.measured cannot be used, or that it differs from the simulation; empty otherwise.
 func (r *result) measuredDoubt(t Job) (reason, message string) {
 	switch {
 	case r.measuredErr != nil:
@@ -236,22 +237,23 @@ func (r *result) measuredDoubt(t Job) (reason, message string) {
 }
 
 const (
-	// targetRatio: a target is doubtful if what a replica sustains differs from it by this factor in each of targetIntervals judged
-	// intervals. Smaller differences are for `forewarm capacity`: the load of replicas varies, and a signal may count what waits.
+	// A target is doubtful if the load that a replica sustains differs from it by a factor of targetRatio in each of targetIntervals judged
+	// intervals. `forewarm capacity` finds smaller differences: the load of replicas varies, and a signal may also count waiting requests.
 	targetRatio     = 3
 	targetIntervals = 6
 )
 
-// load is the demand of a ready replica, compared with the autoscaler's target. An interval is meaningful if replicas were saturated in all
-// of it, or if they were never saturated and served more than a third of the target. Idle replicas are not meaningful.
+// load compares the demand for each ready replica with the autoscaler's target. An interval is meaningful if replicas were saturated in all
+// of it, or if they were never saturated and served more than a third of the target. Intervals with idle replicas are not meaningful.
 type load struct {
-	// high and low count the intervals in a row that say that the target is too high or too low.
+	// high and low count the intervals in a row that indicate that the target is too high or too low.
 	high, low int
 	// carried and target are the values of the newest meaningful interval.
 	carried, target float64
 }
 
-// judge judges an interval by its mean demand per ready replica and the share of its steps that were saturated.
+// judge judges an interval. Its arguments are the mean demand for each ready replica, the target, and the share of steps that were
+// saturated.
 func (l *load) judge(carried, target, saturated float64) {
 	switch {
 	case saturated == 1 && carried*targetRatio < target:
@@ -266,10 +268,10 @@ func (l *load) judge(carried, target, saturated float64) {
 	l.carried, l.target = carried, target
 }
 
-// judgeLoad judges the load of the newest interval, where replicas and saturation are known.
+// judgeLoad judges the load of the newest interval, if the replicas and the saturation are known.
 func (w *worker) judgeLoad(end time.Time) {
 	ready := w.ready
-	w.ready = 0 // It is counted again each time.
+	w.ready = 0 // The replicas are counted again each time.
 	if !(ready > 0) || w.saturation == nil || len(w.job.Autoscalers) != 1 {
 		return
 	}
@@ -289,7 +291,7 @@ func (w *worker) judgeLoad(end time.Time) {
 	}
 }
 
-// doubt is why the target is doubtful; empty if it is not.
+// doubt says why the target is doubtful; empty if it is not.
 func (l *load) doubt() (reason, message string) {
 	switch {
 	case l.high >= targetIntervals:

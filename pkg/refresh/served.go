@@ -13,28 +13,28 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// servedValues are the values that were served, until the forecaster has played the steps in which they were in force. The loop notes
-// them while a refresh may read them.
+// servedValues has the values that were served. They are kept until the forecaster has processed the steps in which they were in force. The
+// loop adds values while a refresh may be reading them.
 type servedValues struct {
 	mu     sync.Mutex
 	values []servedValue
 }
 
-// servedValue is in force from a time on, until the next one is.
+// servedValue is a value that is in force from a time until the next value.
 type servedValue struct {
 	from  time.Time
 	value float64
 }
 
-// maxServedValues bounds what is kept while a source has no samples.
+// maxServedValues limits how many values are kept while a source has no samples.
 const maxServedValues = 1 << 12
 
-// note notes the value that is in force from a time on; NaN for none.
+// note adds the value that is in force from a time on; NaN means that no value is served.
 func (s *servedValues) note(from time.Time, value float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.values)
-	for n > 0 && !s.values[n-1].from.Before(from) { // The clock was set back, or it is the same step.
+	for n > 0 && !s.values[n-1].from.Before(from) { // The clock was set back, or the step is the same.
 		n--
 	}
 	s.values = s.values[:n]
@@ -47,7 +47,7 @@ func (s *servedValues) note(from time.Time, value float64) {
 	s.values = append(s.values, servedValue{from, value})
 }
 
-// at is the value that was in force at a time, if it is known.
+// at returns the value that was in force at a time, if it is known.
 func (s *servedValues) at(at time.Time) (value float64, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *servedValues) at(at time.Time) (value float64, known bool) {
 	return 0, false
 }
 
-// forget forgets the values that were replaced before a time.
+// forget drops the values that were replaced before a time.
 func (s *servedValues) forget(before time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *servedValues) forget(before time.Time) {
 	s.values = s.values[:copy(s.values, s.values[replaced:])]
 }
 
-// noteServed notes what an entry serves from a step on: in shadow mode what it would serve.
+// noteServed adds the value that an entry serves from a step on. In shadow mode, this is the value that it would serve.
 func (w *worker) noteServed(e *snapshot.ForecastSnapshot, now time.Time) {
 	value := math.NaN()
 	if e.State.Serves() {
@@ -82,8 +82,8 @@ func (w *worker) noteServed(e *snapshot.ForecastSnapshot, now time.Time) {
 	w.served.note(align(now, w.job.Step), value)
 }
 
-// publish makes a forecaster record what is served. It takes over the record of the forecaster before it, and the hours in the status,
-// which another replica or an earlier process has served.
+// publish makes a forecaster record the served values. It takes over the record of the previous forecaster. It also takes over the hours in
+// the status, which another replica or an earlier process has recorded.
 func (w *worker) publish(f *forecaster.Forecaster) {
 	calibrator := f.Calibrator()
 	if w.partial || calibrator == nil {
@@ -98,10 +98,11 @@ func (w *worker) publish(f *forecaster.Forecaster) {
 	}
 }
 
-// spender is whose replica time is counted: a policy's, on a variant or on the only workload, by its name.
+// spender identifies a counter of replica time: a policy, and the name of a variant or of the only workload.
 type spender struct{ policy, variant string }
 
-// countHours adds the hours that have ended to the counters, and reports whether there are any. Those before the first result are history.
+// countHours adds the hours that have ended to the counters, and reports whether there were any. Hours before the first result belong to
+// the history and are not counted.
 func (w *worker) countHours() bool {
 	calibrator := w.forecaster.Calibrator()
 	if calibrator == nil || calibrator.HourEnded().IsZero() {
@@ -134,14 +135,14 @@ func (w *worker) countHours() bool {
 	return true
 }
 
-// workloadName is that of the Forecast's target, which is also that of its first variant.
+// workloadName returns the name of the Forecast's target, which is also the name of its first variant.
 func (w *worker) workloadName() string {
 	_, name, _ := strings.Cut(w.job.Workload, "/")
 	return name
 }
 
-// spending is what has been counted, with the hours that have ended by now, in a fixed order. It is made again when there are any, and
-// for a worker that has taken it over, whose prices may be others.
+// spending returns the counters, including the hours that have ended by now, in a fixed order. The result is rebuilt after new hours. A
+// worker that has taken over the counters rebuilds it, too, because its prices may be different.
 func (w *worker) spending() []snapshot.Usage {
 	if !w.countHours() && w.spentNow != nil {
 		return w.spentNow

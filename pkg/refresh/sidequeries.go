@@ -42,36 +42,36 @@ const (
 // SideQueries are PromQL by name; what has none is not asked.
 type SideQueries map[SideQuery]string
 
-// moment is what has happened when side queries are asked; several bits where several things have.
+// moment is a set of bits that say which events have just happened. Side queries run at such moments.
 type moment uint8
 
 const (
-	// newestMissing: the demand has no newest sample.
+	// newestMissing is set if the newest sample of the demand is missing.
 	newestMissing moment = 1 << iota
-	// demandRead: the demand was read.
+	// demandRead is set if the demand was read.
 	demandRead
-	// historyRead: the whole history was read, or an anchor has passed.
+	// historyRead is set if the whole history was read, or an anchor has passed.
 	historyRead
-	// signalJudged: the signal is about to be judged.
+	// signalJudged is set if the signal is about to be judged.
 	signalJudged
 )
 
-// sideQuery is one line of the table of side queries.
+// sideQuery is a row in the table of side queries.
 type sideQuery struct {
 	name SideQuery
-	// due are the moments at which it is asked.
+	// due has the moments at which the query runs.
 	due moment
-	// take takes the answer, or the error in its place.
+	// take stores the answer or the error.
 	take func(*worker, sideAnswer)
-	// window widens the query from the newest step to a range; nil where it is not.
+	// window extends the query from the newest step to a range; nil if it stays at the newest step.
 	window func(*worker, Query, moment) Query
-	// label tells the series of an answer apart; empty where it is one series.
+	// label distinguishes the series of an answer; empty if the answer is a single series.
 	label string
-	// only says whether it is asked; nil where it always is.
+	// only reports whether the query runs; nil if it always runs.
 	only func(*worker) bool
 }
 
-// sideQueries are asked in this order.
+// sideQueries run in this order.
 var sideQueries = []sideQuery{ //nolint:gochecknoglobals // A constant table.
 	{name: Saturated, due: demandRead, window: (*worker).sinceSaturation, take: (*worker).takeSaturation},
 	{name: Deferrable, due: demandRead, window: (*worker).sinceWork, take: (*worker).takeWork},
@@ -91,14 +91,14 @@ var sideQueries = []sideQuery{ //nolint:gochecknoglobals // A constant table.
 	{name: Measured, due: historyRead | signalJudged, window: (*worker).sinceShares, take: (*worker).takeShares},
 }
 
-// sideAnswer is a series, or a value for each value of a label.
+// sideAnswer is a series, or a number for each value of a label.
 type sideAnswer struct {
 	series  forecast.Series
 	byLabel map[string]float64
 	err     error
 }
 
-// number takes the value at the newest step, 0 for none. After an error the one before stays.
+// number passes the value at the newest step, or 0 if there is none. After an error, the previous value stays.
 func number(take func(*worker, float64)) func(*worker, sideAnswer) {
 	return func(w *worker, a sideAnswer) {
 		if a.err != nil {
@@ -112,40 +112,41 @@ func number(take func(*worker, float64)) func(*worker, sideAnswer) {
 	}
 }
 
-// sideState is what a worker keeps of its side queries.
+// sideState is the state that a worker keeps for its side queries.
 type sideState struct {
-	// saturation is when the saturation signal was above 0; nil before its first query.
+	// saturation says when the saturation signal was above 0; nil before the first query.
 	saturation *flags
-	// work is what may wait; nil before its first query.
+	// work is the deferrable work; nil before the first query.
 	work *series.Store
-	// shares are what Measured returned over the budget's period, each for the interval that ends at its time; NaN if unknown.
+	// shares has the answers to Measured over the budget's period. Each share belongs to the interval that ends at its time; NaN if it is
+	// unknown.
 	shares forecast.Series
-	// ready is how many replicas are ready, until the signal is judged; 0 if unknown.
+	// ready is the number of ready replicas, kept until the signal is judged; 0 if it is unknown.
 	ready float64
-	// pauses after failures: the demand, which the same refresh queries, must not wait for a query that fails at every step.
+	// pauses has the pauses after failures. The same refresh queries the demand, which must not wait for a query that fails at every step.
 	pauses map[SideQuery]pause
 }
 
-// pause is until when nothing is asked, after so many failures.
+// pause is the time until which a query does not run, and the number of failures so far.
 type pause struct {
 	until    time.Time
 	failures int
 }
 
-// sideResult is what side queries returned, as it is published.
+// sideResult is the part of the side queries' state that is published.
 type sideResult struct {
-	// saturationErr, workErr and measuredErr are those of the newest queries.
+	// saturationErr, workErr and measuredErr are the errors of the newest queries.
 	saturationErr, workErr, measuredErr error
-	// clusters is how many clusters' demand is added up; 0 where the store has no label for it.
+	// clusters is the number of clusters whose demand is added up; 0 if the store has no label for the cluster.
 	clusters float64
-	// silent is how many ready replicas did not report at the last two times that they were counted.
+	// silent is the number of ready replicas that did not report, at each of the last two counts.
 	silent [2]float64
 	doubts doubts
-	// unowned is how many pods report without a known owner; asked only while the newest sample is missing.
+	// unowned is the number of pods that report without a known owner. It is queried only while the newest sample is missing.
 	unowned float64
 }
 
-// querySides sends the side queries that are due after a query for the demand.
+// querySides runs the side queries that are due after a query for the demand.
 func (w *worker) querySides(ctx context.Context, now time.Time, source LabelSource, of Query, m moment) {
 	for i := range sideQueries {
 		side := &sideQueries[i]
@@ -166,7 +167,7 @@ func (w *worker) querySides(ctx context.Context, now time.Time, source LabelSour
 	}
 }
 
-// ask asks the source. No series are no error: a queue that was never used has none.
+// ask queries the source. An answer without series is not an error: a queue that was never used has none.
 func (s *sideQuery) ask(ctx context.Context, source LabelSource, q Query) (a sideAnswer) {
 	if s.label != "" {
 		a.byLabel, a.err = source.FetchByLabel(ctx, q, s.label)
@@ -178,7 +179,7 @@ func (s *sideQuery) ask(ctx context.Context, source LabelSource, q Query) (a sid
 	return a
 }
 
-// keepAnswers takes over what the same side queries have returned to the worker before.
+// keepAnswers takes over the answers that the previous worker received for the same side queries.
 func (w *worker) keepAnswers(before *worker) {
 	same := func(name SideQuery) bool { return before.job.SideQueries[name] == w.job.SideQueries[name] }
 	if same(Saturated) {

@@ -19,17 +19,17 @@ import (
 
 // Source fetches the history of a query.
 type Source interface {
-	// Fetch evaluates the query at From, From + Step, … up to and including To. Values[i] of the answer belongs to
-	// From + i·Step; where the source has no sample the value is NaN. The answer is one series; errors wrap the
-	// sentinels of package series. Fetch splits ranges that are too long for one request.
+	// Fetch evaluates the query at From, From + Step, … up to and including To. Values[i] of the answer belongs to From + i·Step. Where the
+	// source has no sample, the value is NaN. The answer is a single series. Errors wrap the sentinels of package series. Fetch splits ranges
+	// that are too long for one request.
 	Fetch(ctx context.Context, q Query) (forecast.Series, error)
 }
 
 // LabelSource is a Source that also tells series apart by a label.
 type LabelSource interface {
 	Source
-	// FetchByLabel evaluates the query at To, and returns the value of each series by its label. Errors are those of Fetch, but no series
-	// are no error.
+	// FetchByLabel evaluates the query at To, and returns the value of each series by its label. It returns the same errors as Fetch, except
+	// that an answer without series is not an error.
 	FetchByLabel(ctx context.Context, q Query, label string) (map[string]float64, error)
 }
 
@@ -86,21 +86,21 @@ type Answer struct {
 	Err    error
 }
 
-// maxBatchPoints is the longest range that is asked together: that of the newest history, not of the whole.
+// maxBatchPoints is the longest range that is queried in a batch. It is enough for the newest history, but not for the whole one.
 const maxBatchPoints = 500
 
-// batch is a request under way, of whom several wait for the answers.
+// batch is a request in flight whose answers several workers wait for.
 type batch struct {
 	from time.Time
-	// answered is closed with the answers, by expression; there are none where the source failed.
+	// answered is closed once answers has the answers by expression. There are none if the source failed.
 	answered chan struct{}
 	answers  map[string]Answer
 }
 
-// batches are those of a step, by what they answer.
+// batches has the batches of a step, by the queries that they answer.
 type batches map[batchKey]*batch
 
-// batchKey is a query without its range's start.
+// batchKey identifies a query without the start of its range.
 type batchKey struct {
 	namespace, expr string
 	source          SourceRef
@@ -112,7 +112,7 @@ func (q Query) batchKey() batchKey {
 	return batchKey{q.Namespace, q.Expr, q.Source, q.To.UnixNano(), q.Step}
 }
 
-// startBatches begins to ask for the newest samples of workers that are due, where the source answers several at once.
+// startBatches starts the queries for the newest samples of the workers that are due, if the source can answer several in one request.
 func (l *Loop) startBatches(ctx context.Context, due []*worker, now time.Time) batches {
 	source, ok := l.source.(Batcher)
 	if !ok {
@@ -143,8 +143,8 @@ func (l *Loop) startBatches(ctx context.Context, due []*worker, now time.Time) b
 	return started
 }
 
-// newestQueries are the queries for the newest samples that can be foreseen; none after one that failed alone, which may be what fails
-// the batch.
+// newestQueries returns those queries for the newest samples that are known in advance. It returns none if the last query failed outside a
+// batch, because such a query might make the batch fail.
 func (w *worker) newestQueries(now time.Time) []Query {
 	if _, together := errors.AsType[batchError](w.result.err); w.readsWhole || w.failures > 0 && !together {
 		return nil
@@ -156,7 +156,7 @@ func (w *worker) newestQueries(now time.Time) []Query {
 	return slices.DeleteFunc(all, func(q Query) bool { return q.To.Before(q.From) || q.Points() > maxBatchPoints })
 }
 
-// fetchBatch answers a batch once there is a slot for it.
+// fetchBatch fetches a batch once there is a slot for it.
 func (l *Loop) fetchBatch(ctx context.Context, b *batch, source Batcher, queries []Query) {
 	defer close(b.answered)
 	q := &queries[0]
@@ -165,7 +165,7 @@ func (l *Loop) fetchBatch(ctx context.Context, b *batch, source Batcher, queries
 		return
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(ctx, 2*l.config.Timeout) // A source that does not answer asks again.
+	ctx, cancel := context.WithTimeout(ctx, 2*l.config.Timeout) // The source may send the queries again one by one.
 	defer cancel()
 	answers, err := source.FetchBatch(ctx, queries)
 	switch {
@@ -182,7 +182,7 @@ func (l *Loop) fetchBatch(ctx context.Context, b *batch, source Batcher, queries
 	}
 }
 
-// batchedSource answers from the batches of a step, and asks the source for what they have no answer to.
+// batchedSource answers from the batches of a step, and queries the source if the batches have no answer.
 type batchedSource struct {
 	slottedSource
 
@@ -217,10 +217,10 @@ func (s batchedSource) Fetch(ctx context.Context, q Query) (forecast.Series, err
 
 var errReplaced = errors.New("the Forecast was changed or deleted")
 
-// pointsPerTimeout is the range that one timeout covers; one request to Prometheus returns at most 11,000 points.
+// pointsPerTimeout is the number of points that one timeout covers. One request to Prometheus returns at most 11,000 points.
 const pointsPerTimeout = 10_000
 
-// slottedSource asks the loop's source once there is a slot for each query, and not for a worker that was replaced.
+// slottedSource queries the loop's source once there is a slot for each query. It does not query for a worker that was replaced.
 type slottedSource struct {
 	*Loop
 
@@ -272,21 +272,22 @@ func (s slottedSource) FetchByLabel(ctx context.Context, q Query, label string) 
 // look older than they are, or are older than they look.
 type Clocked interface {
 	Source
-	// SourceClock returns the present by the clock of the source that a namespace reads from.
+	// SourceClock returns the present time by the clock of the source that a namespace reads from.
 	SourceClock(ctx context.Context, namespace string, source SourceRef) (time.Time, error)
 }
 
 // clockInterval is how often the clock of a source is read.
 const clockInterval = 5 * time.Minute
 
-// sourceClocks is how far the clocks of the sources are ahead of this machine's, as far as known.
+// sourceClocks has how far the clocks of the sources are ahead of this machine's clock, if that is known.
 type sourceClocks struct {
 	mu    sync.Mutex
 	asked map[SourceRef]time.Time
 	ahead map[SourceRef]snapshot.ClockDifference
 }
 
-// askClocks reads the clocks of the sources where that is due. No step waits for it. Only Run calls it: a replay's time is not the present.
+// askClocks reads the clocks of the sources if that is due. No step waits for it. Only Run calls it, because the time of a replay is not
+// the present.
 func (l *Loop) askClocks(ctx context.Context, clock run.Clock, now time.Time) {
 	source, ok := l.source.(Clocked)
 	if !ok {
@@ -328,7 +329,7 @@ func (l *Loop) readClock(ctx context.Context, clock run.Clock, source Clocked, n
 	}
 }
 
-// due reports whether the clock of a source must be read now, and records that it is.
+// due reports whether the clock of a source must be read now. If so, it records that the clock was read.
 func (c *sourceClocks) due(ref SourceRef, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -370,7 +371,7 @@ func (c *sourceClocks) known() map[string]snapshot.ClockDifference {
 	return out
 }
 
-// explain adds the clock difference of a source to the conditions of a Forecast. Errors of the source stay.
+// explain adds the clock difference of a source to the conditions of a Forecast. Errors of the source are kept.
 func (c *sourceClocks) explain(e *snapshot.ForecastSnapshot, t Job) {
 	c.mu.Lock()
 	ahead := c.ahead[t.Source].Least()

@@ -23,11 +23,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/variant"
 )
 
-// worker keeps one Forecast up to date. While a refresh runs it owns all fields but published, fallbacks, replaced, awaited and
-// problems, which are the loop's, and served, which has a lock. Between refreshes the loop owns them all.
+// worker keeps one Forecast up to date. While a refresh runs, the refresh owns all fields except published, fallbacks, replaced, awaited,
+// readsWhole and problems, which belong to the loop, and served, which has a lock. Between refreshes, the loop owns all fields.
 type worker struct {
 	job           Job
-	refit, offset time.Duration // of the anchors, see anchorAt
+	refit, offset time.Duration // Determine the anchors, see anchorAt.
 	seasons       []time.Duration
 	store         *series.Store
 	newest        series.Newest
@@ -35,50 +35,51 @@ type worker struct {
 
 	forecaster *forecaster.Forecaster
 	anchor     time.Time
-	// settled is the forecaster without the newest samples, which may still change; nil while none does. changed is the oldest step
-	// that has changed since the last refresh; zero if none has.
+	// settled is the forecaster without the newest samples, which may still change; nil while no sample is expected to change. changed is the
+	// oldest step that has changed since the last refresh; zero if none has.
 	late    ingestDelay
 	settled *forecaster.Forecaster
 	changed time.Time
 	units   units
-	// served are the values that were served, and recorder has recorded what they did. It is not stepped over samples that may still change.
+	// served has the values that were served, and recorder has recorded their effect. The recorder does not process samples that may still
+	// change.
 	served   *servedValues
 	recorder *objective.Calibrator
-	// requested are the models that are fitted because requests name them.
+	// requested has the models that are fitted because requests select them.
 	requested []string
-	// incomplete is the age from which on samples were complete at the last refresh.
+	// incomplete is the age from which samples were complete at the last refresh.
 	incomplete    time.Duration
 	rereadTimeout time.Duration
 
-	// partial: the store holds the newest history only. After a failure the whole of it is not read before wholeRetry.
+	// partial is true if the store has only the newest history. After a failure, the whole history is not read before wholeRetry.
 	partial       bool
 	wholeRetry    time.Time
 	wholeFailures int
 
-	fetched  time.Time // the last step that was queried with success
-	retry    time.Time // no query before
+	fetched  time.Time // The last step that was queried successfully.
+	retry    time.Time // There is no query before this time.
 	failures int
 	refits   uint64
 
-	// replaced: the object was changed or deleted, so the result of the refresh is not needed.
+	// replaced is true if the object was changed or deleted, so that the result of the refresh is not needed.
 	replaced atomic.Bool
 
-	// awaited and readsWhole belong to the loop. awaited: the step that started the refresh waits for it. readsWhole: it reads the whole
-	// history.
+	// awaited and readsWhole belong to the loop. awaited is true if the step that started the refresh waits for it. readsWhole is true if the
+	// refresh reads the whole history.
 	awaited, readsWhole bool
 
 	// result is the result of the last refresh. published is the loop's copy, which a running refresh does not change.
 	result, published result
 	fallbacks         uint64
-	// problems belong to the loop: the reported problems by the type of the condition.
+	// problems belongs to the loop. It has the reported problems by the type of the condition.
 	problems map[string]*problem
 	// background holds the results that are computed outside the steps. backgroundComputed is when the last computation started.
 	background         *snapshot.ViewTracker
 	backgroundComputed time.Time
 	// diagnosed is when Forewarm last looked for the reason why there is no value.
 	diagnosed time.Time
-	// spent are the replica-hours that the simulated autoscalers have used since the first worker of the object started. spentNow is the
-	// published form of spent. counted is the end of the newest hour in it.
+	// spent has the replica-hours that the simulated autoscalers have used since the object's first worker started. spentNow is the published
+	// form of spent. counted is the end of the newest hour in it.
 	spent    map[spender]float64
 	spentNow []snapshot.Usage
 	counted  time.Time
@@ -115,7 +116,8 @@ func (w *worker) inherit(before *worker) {
 	}
 }
 
-// inheritSamples takes over the samples of a worker with the same query, and what its other queries returned if they are the same.
+// inheritSamples takes over the samples of a worker with the same query. It also takes over the answers of the other queries that are the
+// same.
 func (w *worker) inheritSamples(before *worker) {
 	w.store, w.newest, w.late, w.anchor = before.store, before.newest, before.late, before.anchor
 	w.partial = before.partial
@@ -130,8 +132,8 @@ func (w *worker) inheritSamples(before *worker) {
 	}
 }
 
-// newestStep is the newest step to query at a time: the one before the current step, whose samples may still arrive, or an older
-// one of a source that lags.
+// newestStep returns the newest step that can be queried at a time. This is the step before the current one, whose samples may still
+// arrive. For a source with a delay, it is an older step.
 func (w *worker) newestStep(now time.Time) time.Time {
 	return align(now, w.job.Step).Add(-w.job.Step - w.job.Delay)
 }
@@ -144,15 +146,14 @@ func (w *worker) due(now time.Time) bool {
 // maxRetryPause bounds the mean pause between attempts to fetch the first history.
 const maxRetryPause = 2 * time.Minute
 
-// inRetryPause reports whether it is too early for another attempt. A pause that is longer than the longest one dates
-// from before the clock was set back, and does not count.
+// inRetryPause reports whether it is too early for another attempt. A pause that is longer than the longest possible one is from before the
+// clock was set back, and is ignored.
 func (w *worker) inRetryPause(now, retry time.Time) bool {
 	return now.Before(retry) && retry.Sub(now) <= max(2*maxRetryPause, w.job.Step)
 }
 
-// clockWasAhead reports whether steps were queried that are now in the future, and none of them has a sample: the clock
-// was ahead and was set back, and the store holds these steps as gaps. (A sample in the future means that the clock is
-// behind.)
+// clockWasAhead reports whether steps in the future were queried and none of them has a sample. In that case the clock was ahead and was
+// set back, and the store has these steps as gaps. (A sample in the future means that the clock is behind.)
 func (w *worker) clockWasAhead(now time.Time) bool {
 	if w.store == nil || !w.fetched.After(w.newestStep(now).Add(w.job.Step)) {
 		return false
@@ -179,7 +180,7 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source LabelSource) (
 		w.result.unowned = 0
 	}
 	if errors.Is(err, series.ErrNoSeries) && (w.store != nil || w.partial || w.scaledToZeroIn(q)) {
-		// The series is gone for now: that is demand 0 or a gap, for which there is the fallback chain.
+		// The series does not exist at the moment. That means a demand of 0 or a gap, which the fallback chain handles.
 		block, err = q.Gaps(), nil
 	}
 	if err != nil {
@@ -211,8 +212,8 @@ func (w *worker) fetchOthers(ctx context.Context, now time.Time, source LabelSou
 	return passed
 }
 
-// reread reads the history again for a new anchor, so that all adapter replicas have the same. If the source does not answer soon,
-// the stored one serves.
+// reread reads the history again for a new anchor, so that all adapter replicas have the same history. If the source does not answer soon,
+// the stored history is used.
 func (w *worker) reread(ctx context.Context, source Source, newest forecast.Series) forecast.Series {
 	ctx, cancel := context.WithTimeout(ctx, w.rereadTimeout)
 	defer cancel()
@@ -224,7 +225,7 @@ func (w *worker) reread(ctx context.Context, source Source, newest forecast.Seri
 	return block
 }
 
-// fetchOnGrid queries the source and refuses an answer that is not on the grid of the query.
+// fetchOnGrid queries the source and rejects an answer that is not on the grid of the query.
 func fetchOnGrid(ctx context.Context, source Source, q Query) (forecast.Series, error) {
 	if q.To.Before(q.From) {
 		return forecast.Series{Start: q.From, Step: q.Step}, nil
@@ -252,8 +253,9 @@ func (w *worker) scheduleRetry(now time.Time) {
 	w.retry = now.Add(pause)
 }
 
-// pauseAfter is the pause after so many failures and one more: it doubles with each, and is drawn from half of that to one and a half.
-// Forecasts that fail together do not come back together, nor in the rhythm of what makes their source fail.
+// pauseAfter returns the pause after the given number of failures and one more. It doubles with each failure, and is randomized between 0.5
+// and 1.5 times that value. Forecasts that fail together therefore do not retry together, nor in the rhythm of what makes their source
+// fail.
 func (w *worker) pauseAfter(failures int) time.Duration {
 	mean := min(w.job.Step<<min(failures, 10), maxRetryPause)
 	draw := rand.New(rand.NewPCG(seedOf(w.job.Key), uint64(failures))) //nolint:gosec // A test must repeat itself.
@@ -266,8 +268,8 @@ func (w *worker) forget() {
 	w.fetched, w.anchor, w.changed, w.units = time.Time{}, time.Time{}, time.Time{}, units{}
 }
 
-// nextQuery is the range that is missing, and what is read again: at first the whole history before the last anchor, or a part of it,
-// then the newest samples.
+// nextQuery returns the query for the missing range and for the samples that are read again. At first this is the history before the last
+// anchor or a part of it, later only the newest samples.
 func (w *worker) nextQuery(now time.Time) Query {
 	var end time.Time
 	if w.store != nil {
@@ -280,10 +282,10 @@ func (w *worker) nextQuery(now time.Time) Query {
 	return q
 }
 
-// queryAfter is the query up to a step, from before the end of the stored samples.
+// queryAfter returns the query up to a step. It begins some time before the end of the stored samples.
 func (w *worker) queryAfter(expr string, end, to time.Time) Query {
 	from := align(w.anchorAt(to).Add(-w.job.History), w.job.Step)
-	if !end.IsZero() && !end.After(to) { // Nothing is read again without something new.
+	if !end.IsZero() && !end.After(to) { // If there is nothing new, nothing is read again.
 		end = align(end.Add(-w.late.overlapAt(to)), w.job.Step)
 	}
 	if end.After(from) {
@@ -292,7 +294,7 @@ func (w *worker) queryAfter(expr string, end, to time.Time) Query {
 	return Query{Namespace: w.job.Key.Namespace, Source: w.job.Source, Expr: expr, From: from, To: to, Step: w.job.Step}
 }
 
-// appendBlock stores a block and steps the forecaster to its end; the result is in w.result.
+// appendBlock stores a block and steps the forecaster to its end. The result is in w.result.
 func (w *worker) appendBlock(block forecast.Series) {
 	if w.store == nil {
 		w.store = series.NewStore(w.job.Step, w.maxSteps())
@@ -307,27 +309,27 @@ func (w *worker) appendBlock(block forecast.Series) {
 	w.result.dropped = got.Dropped
 	w.noteChange(got.Changed)
 	if !w.changed.Before(before) {
-		w.changed = time.Time{} // New, and not another one.
+		w.changed = time.Time{} // The step is new; it has not changed.
 	}
 	w.late.read(w.changed, got.Grown, w.store.End().Add(-w.job.Step))
 	w.stepForecaster()
 	w.updateResult()
 }
 
-// noteChange notes that a step has changed, unless the time is zero.
+// noteChange records that a step has changed, unless the time is zero.
 func (w *worker) noteChange(at time.Time) {
 	if w.changed.IsZero() || !at.IsZero() && at.Before(w.changed) {
 		w.changed = at
 	}
 }
 
-// maxSteps is the capacity of a store: the history that a rebuild needs, and the steps since.
+// maxSteps returns the capacity of a store: the history that a rebuild needs, and the steps since then.
 func (w *worker) maxSteps() int {
 	return int((w.job.History+w.refit+maxOverlapOf(w.job.Step))/w.job.Step) + 2
 }
 
-// stepForecaster steps the forecaster to the end of the store. Where samples have changed that it has stepped over, it steps over
-// them again; if an anchor has passed, it is rebuilt first.
+// stepForecaster steps the forecaster to the end of the store. If samples have changed after the forecaster processed them, it processes
+// them again. If an anchor has passed, it is rebuilt first.
 func (w *worker) stepForecaster() {
 	end, changed := w.store.End(), w.changed
 	w.changed = time.Time{}
@@ -385,14 +387,14 @@ func (w *worker) rebuildForecaster(end time.Time) {
 	}
 }
 
-// seedOf is the same in all adapter replicas.
+// seedOf returns a seed that is the same in all adapter replicas.
 func seedOf(key snapshot.Key) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(key.String()))
 	return h.Sum64()
 }
 
-// history is the demand of [from, to), with what is known of saturation and of times at zero replicas.
+// history returns the demand of [from, to), with what is known about saturation and about times at zero replicas.
 func (w *worker) history(from, to time.Time) forecaster.History {
 	out := forecaster.History{Series: w.demand(from, to), ScaledToZero: w.job.ScaledToZero.At}
 	demand.ConvertUnit(out.Series, w.units.changes)

@@ -91,7 +91,7 @@ func Lookup(name string) (Preset, error) {
 		ErrUnknown, clip(name))
 }
 
-// unsupportedReason is why a source has no preset of that name; empty if it is not known.
+// unsupportedReason says why a source has no preset of that name; empty if the reason is not known.
 func unsupportedReason(name string) string {
 	source, signal, _ := strings.Cut(name, "/")
 	for _, s := range Sources() {
@@ -155,7 +155,7 @@ const kvCacheSummary = "KV cache in use, in units of one replica's cache: the me
 	"replica, added up over the replicas. The value cannot exceed the number of replicas, so use it as a second " +
 	"metric in addition to the requests in flight."
 
-// The presets that servers have in common.
+// Presets that several servers have.
 
 func inflightPreset(source string, template func(scope) string) Preset {
 	return Preset{
@@ -217,7 +217,7 @@ func kvCachePreset(source string, template func(scope) string) Preset {
 	}
 }
 
-// withSummary replaces a preset's summary, for a server whose figure differs from the others'.
+// withSummary replaces a preset's summary, for a server whose value has a different meaning.
 func (p Preset) withSummary(summary string) Preset {
 	p.Summary = summary
 	return p

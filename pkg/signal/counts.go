@@ -25,7 +25,7 @@ func (p Preset) Counts(text string) bool {
 	}) && demand
 }
 
-// addsUp reports whether an expression adds up selectors that are wanted, and does nothing else.
+// addsUp reports whether an expression only adds up selectors that are wanted.
 func addsUp(node parser.Expr, wanted func(*parser.VectorSelector) bool) bool {
 	switch n := node.(type) {
 	case *parser.ParenExpr:

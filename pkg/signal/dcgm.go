@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// dcgm is the presets for NVIDIA's dcgm-exporter, and for kube-state-metrics for allocated GPUs.
+// dcgm has the presets for NVIDIA's dcgm-exporter, and for allocated GPUs according to kube-state-metrics.
 func dcgm() Source {
 	return Source{
 		Name:  "dcgm",
@@ -65,22 +65,22 @@ func dcgm() Source {
 	}
 }
 
-// engineActive is the share of time in which a GPU's compute engine had work.
+// engineActive is the share of time in which a GPU's compute engine was busy.
 const engineActive = "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO|DCGM_FI_PROF_GR_ENGINE_ACTIVE"
 
-// busyGPUs sums a ratio 0 … 1 over the GPUs of the target's pods. Both profiling metrics are on by default in the exporter, under the
-// one name until its release 4.9.0 and under the other from then on, and true under MIG. Where a GPU has none of it, what follows stands
-// in. A GPU is identified by UUID and GPU_I_ID and counts once: two exporters or scrape jobs copy it, and with virtual GPUs each pod that
-// shares it has a copy next to the device's own series, which has no pod. A ratio above 1 is DCGM's mark for a field that it cannot
-// read (2⁴⁷), and no ratio.
+// busyGPUs sums a ratio from 0 to 1 over the GPUs of the target's pods. The exporter enables the profiling metric by default, under one
+// name before release 4.9.0 and under the other name from then on. It is also correct with MIG. If a GPU does not have the metric, the
+// expressions in instead are used. A GPU is identified by UUID and GPU_I_ID and counts once. There may be several copies: from two
+// exporters or scrape jobs, and with virtual GPUs also one for each pod that shares the GPU, next to the device's own series without a pod.
+// A ratio above 1 is not valid: DCGM uses 2⁴⁷ for a field that it cannot read.
 func (s scope) busyGPUs(name string, instead ...string) string {
 	perPod := "(" + strings.Join(append([]string{s.perGPU(name, metric{most: 1})}, instead...), " or ") + ")"
 	const total = `sum(max by (UUID, GPU_I_ID) (%s * on (pod) group_left () %s))`
 	return s.unlessUnknown(fmt.Sprintf(total, perPod, s.pods()), perPod)
 }
 
-// utilizations are the share of time in which a whole GPU had work, by NVML's coarser count, which is not true of a MIG instance. Either
-// metric has it.
+// utilizations is the share of time in which a whole GPU was busy according to NVML, which measures it less precisely. It is not correct
+// for a MIG instance. A GPU has one of the two metrics.
 func (s scope) utilizations() []string {
 	const percent = 100
 	of := func(name string, whole float64) string {
@@ -89,7 +89,7 @@ func (s scope) utilizations() []string {
 	return []string{of("DCGM_FI_DEV_GPU_UTIL_RATIO", 1), of("DCGM_FI_DEV_GPU_UTIL", percent)}
 }
 
-// perGPU is a metric by pod and GPU or MIG instance, the greatest of copies.
+// perGPU is a metric by pod and by GPU or MIG instance. Of several copies, the largest counts.
 func (s scope) perGPU(name string, m metric) string {
 	return fmt.Sprintf(`max by (pod, UUID, GPU_I_ID) (%s)`, s.series("max", name, m, "UUID", "GPU_I_ID"))
 }
@@ -110,11 +110,11 @@ func (p Preset) IdleProfiling(namespace string, target Target, trust Trust) stri
 	return expr
 }
 
-// nvml is the presets for Forewarm's node agent, which reads NVML and attributes processes to pods on shared GPUs.
+// nvml has the presets for Forewarm's node agent, which reads NVML and attributes processes to pods on shared GPUs.
 //
-// They need gauges in shares of a physical GPU, 0 … 1, for each pod and device, with the labels namespace and pod (the
-// workload's), container, uuid (the GPU's) and gpu_instance (a MIG instance's, else absent). Over the pods of a device,
-// busy and bandwidth add up to at most the device's own. A pod that cannot be told apart has no series.
+// The presets need gauges for each pod and device, as shares of a physical GPU from 0 to 1. The labels namespace, pod and container belong
+// to the workload, uuid is the GPU, and gpu_instance is the MIG instance or absent. Over the pods of a device, busy and bandwidth add up to
+// at most the device's own value. A pod whose use cannot be distinguished has no series.
 func nvml() Source {
 	return Source{
 		Name:  "nvml",
@@ -159,8 +159,8 @@ func nvml() Source {
 	}
 }
 
-// podShares sums the pods' own shares of physical GPUs. Two pods that share a GPU add up: their shares do not overlap, and neither do
-// those of the containers of a pod. Without honorLabels the container is in exported_container, and the scrape's own in container.
+// podShares sums the pods' shares of physical GPUs. The shares of two pods on a GPU do not overlap, so they are added up, and so are the
+// shares of the containers of a pod. Without honorLabels, exported_container has the container, and container has the exporter's own.
 func (s scope) podShares(name string) string {
 	m := metric{names: []string{name}, most: 1}
 	shares := func(container, matcher string) string {

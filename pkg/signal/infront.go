@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// gateway is the presets for the endpoint picker of a Gateway API InferencePool (the inference extension, llm-d's
-// router). It is in front of the pods, so it also counts requests that no pod has received, even while there is no pod.
+// gateway has the presets for the endpoint picker of a Gateway API InferencePool (the inference extension, llm-d's router). The picker is
+// in front of the pods. It therefore also counts requests that no pod has received, even while there is no pod.
 func gateway() Source {
 	routed := metricNamed(withKServe("llm_d_epp_request_total"), "inference_objective_request_total",
 		"inference_model_request_total")
@@ -14,7 +14,7 @@ func gateway() Source {
 		"inference_model_running_requests")
 	held := metricNamed(withKServe("llm_d_epp_flow_control_queue_size"), "inference_extension_flow_control_queue_size")
 	queueTime := inSeconds(withKServe("llm_d_epp_flow_control_request_queue_duration_seconds"))
-	queueTime.classic = true // The query is near the longest that stores take.
+	queueTime.classic = true // The query is nearly as long as stores allow.
 	return Source{
 		Name:  "gateway",
 		Title: "Gateway API inference extension",
@@ -60,7 +60,7 @@ func gateway() Source {
 	}
 }
 
-// withKServe is a metric's name and the one that KServe's second monitor gives it.
+// withKServe is the name of a metric and the name that KServe's second monitor gives to it.
 func withKServe(name string) string { return name + "|kserve_" + name }
 
 func gatewayArrivals(summary string, routed, held metric) Preset {
@@ -69,9 +69,9 @@ func gatewayArrivals(summary string, routed, held metric) Preset {
 	})
 }
 
-// gatewayBand is the arrivals of some priorities: negative ones are of work that gives way to all other.
+// gatewayBand is the arrivals of some priorities. Work with a negative priority yields to all other work.
 func gatewayBand(name, matcher string, routed, held metric) Preset {
-	routed.names = routed.names[:2] // The oldest one has no priorities.
+	routed.names = routed.names[:2] // The oldest name has no priorities.
 	routed.matchers, held.matchers = matcher, matcher
 	out := gatewayArrivals("The "+name+" part of gateway/arrivals. Requests with a negative priority are deferrable "+
 		"(spec.deferrable), and all others are interactive. This preset needs a router that counts requests by "+
@@ -80,8 +80,8 @@ func gatewayBand(name, matcher string, routed, held metric) Preset {
 	return out
 }
 
-// endpoint is a metric that a picker reports per endpoint, with the label of the endpoint: the pod's name, in newer
-// releases with a rank.
+// endpoint is a metric that a picker reports for each endpoint, and the label with the endpoint. The label contains the pod's name, in
+// newer releases followed by a rank.
 type endpoint struct{ metric, label string }
 
 func endpoints() []endpoint {
@@ -91,14 +91,14 @@ func endpoints() []endpoint {
 	}
 }
 
-// endpointByPod is a metric per endpoint, with the endpoint's pod in the label pod and the picker's in picker.
+// endpointByPod is a metric for each endpoint. The label pod has the endpoint's pod, and picker the pod of the picker.
 func (s scope) endpointByPod(e endpoint) string {
 	return fmt.Sprintf(
 		`label_replace(label_replace(%s, "picker", "$1", "pod", "(.+)"), "pod", "$1", %q, "(.+?)(-rank-[0-9]+)?")`,
 		s.instantSeries(e.metric, "", e.label), e.label)
 }
 
-// endpointQueues is the waiting requests per pod. Each of several pickers reports all endpoints.
+// endpointQueues is the number of waiting requests of each pod. If there are several pickers, each reports all endpoints.
 func (s scope) endpointQueues() string {
 	now, before := endpoints()[0], endpoints()[1]
 	return fmt.Sprintf(`(sum by (pod) (max by (pod, %s) (%s)) or sum by (pod) (max by (pod, %s) (%s)))`,
@@ -119,16 +119,16 @@ func (s scope) pickers() string {
 	return fmt.Sprintf(`(%s or %s unless on () %s)`, joined, named, joined)
 }
 
-// pickersOfPool limits an expression per picker's pod to the target's pool.
+// pickersOfPool limits an expression by picker pod to the target's pool.
 func (s scope) pickersOfPool(perPod string) string {
 	return fmt.Sprintf(`(label_replace(%s, "picker", "$1", "pod", "(.+)") * on (picker) group_left () %s)`,
 		perPod, s.pickers())
 }
 
-// totalOverPickers is the total over the pickers of the target's pool: each counts the requests that it routed itself.
+// totalOverPickers is the total over the pickers of the target's pool. Each picker counts the requests that it has routed.
 func (s scope) totalOverPickers(perPod string) string { return `sum` + s.pickersOfPool(perPod) }
 
-// poolCaches takes one of the pickers of a pool: they all report the same endpoints.
+// poolCaches reads one picker of a pool, because all of them report the same endpoints.
 func (s scope) poolCaches() string {
 	full := func(mean, ready string) string {
 		return fmt.Sprintf(`max by (pod, name) (%s) * on (pod, name) max by (pod, name) (%s)`,
@@ -139,7 +139,7 @@ func (s scope) poolCaches() string {
 	return `sum(max by (name) ` + s.pickersOfPool(`(`+now+` or `+before+`)`) + `)`
 }
 
-// dynamo is the presets for the frontend of NVIDIA Dynamo, which is in front of the workers that a Forecast scales.
+// dynamo has the presets for the frontend of NVIDIA Dynamo. The frontend is in front of the workers that a Forecast scales.
 func dynamo() Source {
 	held := metricNamed("dynamo_frontend_active_requests", "dynamo_frontend_inflight_requests")
 	started := metricNamed("dynamo_frontend_requests_started_total")
@@ -199,8 +199,8 @@ func dynamo() Source {
 	}
 }
 
-// sumOverFrontends is the sum of a per-pod expression over the pods of the frontend of the target's graph. The pods are in the label
-// frontend: they are no replicas of the target.
+// sumOverFrontends is the sum of an expression by pod over the frontend pods of the target's graph. The label frontend has the pods,
+// because they are not replicas of the target.
 func (s scope) sumOverFrontends(perPod string) string {
 	frontends := s
 	frontends.target = Target{Kind: "Deployment", Name: s.target.Frontend()}

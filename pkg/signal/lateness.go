@@ -11,21 +11,22 @@ import (
 // DefaultWait is the wait of a lateness preset that is shown without an objective.
 const DefaultWait = 30 * time.Second
 
-// measuredOver is the range of the rates of a lateness preset: Forewarm asks it as often, so each request counts once.
+// measuredOver is the range of the rates in a lateness preset. Forewarm queries it at the same interval, so that each request counts once.
 const measuredOver = 5 * time.Minute
 
-// histogram is the name of a histogram of times, without its suffix, and how many of its unit are a second. The twin is that of a metric.
+// histogram has the name of a histogram of times, without its suffix, and how many of its units make a second. twin is the twin of the
+// metric.
 type histogram struct {
 	name      string
 	perSecond int64
 	twin      *metric
-	// classic says that a native histogram of the name is not read.
+	// classic is true if no native histogram of this name is read.
 	classic bool
 }
 
 func inSeconds(name string) histogram { return histogram{name: name, perSecond: 1} }
 
-// latenessPreset is a preset for the share of requests of which a time was above the wait. total adds up an expression by pod.
+// latenessPreset returns a preset for the share of requests whose time was above the wait. total adds up an expression by pod.
 func latenessPreset(name, brief, summary string, total func(scope, string) string, names ...histogram) Preset {
 	return Preset{
 		Name:  name,
@@ -49,7 +50,7 @@ func latenessPreset(name, brief, summary string, total func(scope, string) strin
 				if i > 0 || h.classic {
 					continue
 				}
-				// Native ones with custom buckets, where the store makes them of classic ones; of the newest name alone, as the query is long.
+				// A store may convert classic histograms to native ones with custom buckets. Only the newest name is read, because the query is long.
 				native.names, native.native = []string{h.name}, "histogram_count(%s)"
 				all = append(all, s.perPod(native))
 				native.native = fmt.Sprintf("histogram_fraction(-Inf, %g, %%[1]s) * histogram_count(%%[1]s)",
@@ -62,17 +63,17 @@ func latenessPreset(name, brief, summary string, total func(scope, string) strin
 	}
 }
 
-// atLeast is a regular expression of the finite decimal numbers from a positive whole one on, as exposition formats write them: 30,
-// 30.0, 1e+06.
+// atLeast returns a regular expression for the finite decimal numbers that are at least n, in the forms that exposition formats use: 30,
+// 30.0, 1e+06. n is a positive integer.
 func atLeast(n int64) string {
 	const aMillion = 1e6
 	digits := strconv.FormatInt(n, 10)
 	whole := []string{
 		digits,
 		fmt.Sprintf(`[1-9][0-9]{%d,}`, len(digits)),
-	} // The number itself, and those with more digits.
+	} // The number itself, and numbers with more digits.
 	for i, d := range digits {
-		if d < '9' { // Alike up to here, and greater.
+		if d < '9' { // Equal up to this digit, and greater.
 			whole = append(whole, fmt.Sprintf(`%s[%c-9][0-9]{%d}`, digits[:i], d+1, len(digits)-i-1))
 		}
 	}
@@ -103,7 +104,7 @@ func LookupLateness(name string, wait time.Duration) (Preset, error) {
 	return Preset{}, fmt.Errorf("%w %q: %s; you can also write your own query", ErrUnknown, clip(name), reason)
 }
 
-// queueTimePreset and firstTokenPreset are the lateness presets that servers have in common.
+// queueTimePreset and firstTokenPreset return the lateness presets that several servers have.
 func queueTimePreset(source string, names ...histogram) Preset {
 	return latenessPreset(
 		source+"/queue-time",

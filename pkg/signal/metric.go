@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// A rate needs four scrapes, so that it survives a missed one: two minutes at the usual interval of 30 s.
+// A rate needs four scrapes, so that one may fail. At the usual interval of 30 s, that is two minutes.
 const (
 	scrapesInWindow     = 4
 	usualScrapeInterval = 30 * time.Second
@@ -22,29 +22,29 @@ const (
 // DefaultStep is the step of a preset that is shown without a Forecast.
 const DefaultStep = 30 * time.Second
 
-// scope is the workload that a template is rendered for. Its methods build the parts of a template.
+// scope is the workload for which a template is rendered. Its methods return the parts of a template.
 type scope struct {
 	namespace string
 	target    Target
 	trust     Trust
-	// page is what identifies the engines of a pod; see perEngine. The zero value counts every port.
+	// page identifies the engines of a pod; see perEngine. With the zero value, every port counts.
 	page page
-	// rate says that the preset is a rate.
+	// rate is true if the preset is a rate.
 	rate bool
-	// wait is that of a lateness preset.
+	// wait is the wait of a lateness preset.
 	wait time.Duration
-	// step is that of the samples.
+	// step is the step of the samples.
 	step time.Duration
 }
 
-// window is the range of rates.
+// window returns the range of rates.
 func (s scope) window() time.Duration {
 	return scrapesInWindow * max(usualScrapeInterval, s.trust.ScrapeInterval)
 }
 
-// perSecond is the range function for the change of a counter or a gauge per second, and by what its value is to be divided. The mean
-// over the usual window is the mean of two minutes. Over a longer one it would lag, and PromQL's extrapolation would lose a quarter of it
-// with a missed scrape: there it is the change between the newest two samples of a counter, and the slope of a gauge.
+// perSecond returns the range function for the change of a counter or a gauge per second, and the divisor of its value. Over the usual
+// window, this is the mean of two minutes. Over a longer window, a mean would lag, and PromQL's extrapolation would lose a quarter of it if
+// a scrape fails. Therefore a longer window uses the change between the newest two samples of a counter, and the slope of a gauge.
 func (s scope) perSecond(over string) (function string, divisor float64) {
 	frequent := s.window() == scrapesInWindow*usualScrapeInterval
 	switch {
@@ -58,37 +58,37 @@ func (s scope) perSecond(over string) (function string, divisor float64) {
 	return over, 1
 }
 
-// metric is one quantity under the names that releases give it.
+// metric is one quantity with the names that releases give to it.
 //
-// Its series differ in the labels that the server gives them, which pkg/signal/names lists, and in those of scraping. Series that
-// differ in a listed label add up. Any other label is external (a replica of Prometheus, a Service, a container, a tenant), whatever
-// its name: series that differ in nothing else are copies of one scrape, and the greatest counts.
+// Its series differ in the labels that the server sets, which are listed in pkg/signal/names, and in the labels that scraping adds. Series
+// that differ in a listed label are added up. Any other label is external (a replica of Prometheus, a Service, a container, a tenant).
+// Series that differ only in external labels are copies of one scrape, and the largest counts.
 type metric struct {
-	// names are its current and former names, newest first. For each pod the first one that it reports counts, so that
-	// a release that reports both does not count twice. "a|b" is one name in several spellings, of which a server has one.
+	// names are the present and former names, newest first. For each pod, only the first name that it reports counts, so that a release that
+	// reports two names does not count twice. "a|b" is one name in several spellings, of which a server has one.
 	names []string
-	// matchers are further label matchers.
+	// matchers are additional label matchers.
 	matchers string
-	// addNames says that the spellings of a name are quantities that add up.
+	// addNames is true if the spellings of a name are different quantities that add up.
 	addNames bool
-	// ranks are listed labels in which the processes of one engine report the same figure: the greatest counts.
+	// ranks are listed labels that distinguish the processes of one engine. These processes report the same value, and the largest counts.
 	ranks []string
-	// twin is a metric on the same page, for one to whose series users add labels of their own. Those add up, and the copies are counted
-	// in the twin, which has listed labels only.
+	// twin is a metric on the same page. It is set for a metric to which users can add labels of their own. Series with such labels add up, so
+	// copies are counted in the twin, which has only listed labels.
 	twin *metric
 	// over is the range function, "rate" or "delta"; empty for an instant value.
 	over string
-	// window is the range of over; 0 for the usual one.
+	// window is the range of over; 0 means the usual one.
 	window time.Duration
-	// ago is how long before now an instant value was; 0 for now.
+	// ago is how long ago an instant value was measured; 0 means now.
 	ago time.Duration
-	// most is the greatest value that a gauge can have; 0 for no limit.
+	// most is the largest valid value of a gauge; 0 means no limit.
 	most float64
-	// native is the format of what is read of a native histogram; empty for plain samples.
+	// native is the format for reading a native histogram; empty for plain samples.
 	native string
 }
 
-// metricNamed is a metric with these names.
+// metricNamed returns a metric with these names.
 func metricNamed(names ...string) metric { return metric{names: names} }
 
 // observations is the number of values that classic histograms have counted.
@@ -123,7 +123,7 @@ func (m metric) before(ago time.Duration) metric {
 	return m
 }
 
-// labels are the listed labels of one of its names, without its ranks and without those that a matcher fixes.
+// labels returns the listed labels of one of the metric's names, without its ranks and without labels that a matcher fixes.
 func (m metric) labels(name string) []string {
 	var all []string
 	byName, _ := listed()
@@ -133,7 +133,7 @@ func (m metric) labels(name string) []string {
 	if m.addNames {
 		all = append(all, model.MetricNameLabel)
 	}
-	// A ServiceMonitor has a label of that name: without honorLabels the server's is renamed.
+	// A ServiceMonitor adds a label of that name. Without honorLabels, the server's own label is renamed.
 	if slices.Contains(all, "endpoint") {
 		all = append(all, "exported_endpoint")
 	}
@@ -144,7 +144,7 @@ func (m metric) labels(name string) []string {
 	})
 }
 
-// sameInPod are listed labels by which no two series of a pod differ.
+// sameInPod returns listed labels whose values are the same in all series of a pod.
 func sameInPod() []string {
 	const (
 		knative = "configuration_name container_name namespace_name pod_name revision_name service_name " +
@@ -156,15 +156,14 @@ func sameInPod() []string {
 	return strings.Fields(knative + kserve + ray + openTelemetry)
 }
 
-// series is the metric in the Forecast's namespace with the workload's pod in the label pod, however it was scraped,
-// aggregated by pod and further labels: copies that a second exporter made cannot collide.
+// series is the metric in the Forecast's namespace, aggregated by pod and additional labels. The label pod has the workload's pod, however
+// the metric was scraped. The aggregation removes copies from a second exporter.
 //
-// An exporter such as dcgm-exporter or kube-state-metrics reports the namespace and pod of other pods. Scraped with
-// honorLabels: true they are in namespace and pod; with false those labels are the exporter's own, and the reported
-// ones are in exported_namespace and exported_pod. A series is of one kind or the other: the first half selects series
-// with an exported_namespace, the second those without. Any pod may report any namespace: only the exporters that the
-// operator named are believed, and the namespace's own pods. The exporter's own pod, which an idle GPU has in pod, is not
-// a pod of the target and drops out in the join with the owners.
+// An exporter such as dcgm-exporter or kube-state-metrics reports the namespace and pod of other pods. If it is scraped with honorLabels:
+// true, these are in namespace and pod. With false, those labels are the exporter's own, and the reported ones are in exported_namespace
+// and exported_pod. A series has one form or the other: the first half selects series with an exported_namespace, the second half series
+// without. Any pod may report any namespace, so only the exporters that the operator has named are trusted, and the pods of the namespace
+// itself. For an idle GPU, pod is the exporter's own pod. It is not a pod of the target, and the join with the owners drops it.
 func (s scope) series(aggregate, name string, m metric, by ...string) string {
 	half := func(pod, from string) string {
 		return fmt.Sprintf(`%s by (%s) (%s)`, aggregate, list(pod, by), s.read(m, selector(name, m.matchers, from)))
@@ -175,12 +174,12 @@ func (s scope) series(aggregate, name string, m metric, by ...string) string {
 	return fmt.Sprintf(`(label_replace(%s, "pod", "$1", "exported_pod", "(.+)") or %s)`, exported, own)
 }
 
-// list is labels as PromQL lists them.
+// list formats labels as a list in PromQL.
 func list(first string, more []string) string {
 	return strings.Join(append([]string{first}, more...), ", ")
 }
 
-// selector selects the series of a name in any of its spellings.
+// selector selects the series with a name in any of its spellings.
 func selector(name string, matchers ...string) string {
 	if strings.Contains(name, "|") {
 		matchers = append([]string{"__name__=~" + strconv.Quote(name)}, matchers...)
@@ -189,7 +188,7 @@ func selector(name string, matchers ...string) string {
 	return name + "{" + strings.Join(slices.DeleteFunc(matchers, func(m string) bool { return m == "" }), ",") + "}"
 }
 
-// read reads the samples of a selector. No quantity is below 0: a gauge that is has a fault, or an author who means harm.
+// read reads the samples of a selector. No quantity can be negative. A negative gauge is a fault or an attack.
 func (s scope) read(m metric, selector string) string {
 	if m.ago > 0 {
 		selector += " offset " + model.Duration(m.ago).String()
@@ -211,12 +210,12 @@ func (s scope) read(m metric, selector string) string {
 	return over
 }
 
-// instantSeries is the series of a metric with one name, the greatest of copies.
+// instantSeries is the series of a metric with one name. Of several copies, the largest counts.
 func (s scope) instantSeries(name, matchers string, by ...string) string {
 	return s.series("max", name, metric{matchers: matchers}, by...)
 }
 
-// perScrape is a metric under one of its names by pod, job, instance and listed labels: each scrape once.
+// perScrape is a metric under one of its names, by pod, job, instance and listed labels, so that each scrape counts once.
 func (s scope) perScrape(name string, m metric) string {
 	by := append([]string{"job", "instance"}, m.labels(name)...)
 	if m.twin == nil {
@@ -227,7 +226,7 @@ func (s scope) perScrape(name string, m metric) string {
 		s.copies(*m.twin, m.window))
 }
 
-// copies is how many copies of a scrape there are over a window, by pod, job and instance.
+// copies is the number of copies of a scrape over a window, by pod, job and instance.
 func (s scope) copies(m metric, window time.Duration) string {
 	m.window = window
 	name, scrape := m.names[0], []string{"job", "instance"}
@@ -237,11 +236,12 @@ func (s scope) copies(m metric, window time.Duration) string {
 		s.series("max", name, m, append(scrape, labels...)...))
 }
 
-// perPod is the metric's sum for each pod, in the label pod.
+// perPod is the sum of the metric for each pod, in the label pod.
 func (s scope) perPod(m metric) string { return s.perPodAnd(m) }
 
-// perPodAnd is the metric's sum for each pod and each value of some of its listed labels. The ports that a scrape job reads of a pod
-// are instances, which add up; another job reads the same pod once more, at the same port or at that of a proxy: the greater counts.
+// perPodAnd is the sum of the metric for each pod and each value of some of its listed labels. The ports of a pod that a scrape job reads
+// are instances, whose values are added up. If another job reads the same pod at the same port or at that of a proxy, the larger value
+// counts.
 func (s scope) perPodAnd(m metric, labels ...string) string {
 	by := list("pod", labels)
 	versions := make([]string, len(m.names))
@@ -256,16 +256,16 @@ func (s scope) perPodAnd(m metric, labels ...string) string {
 	return "(" + strings.Join(versions, " or ") + ")"
 }
 
-// perRank is the metric by pod and all of its listed labels, its ranks included.
+// perRank is the metric by pod and by all of its listed labels, including its ranks.
 func (s scope) perRank(m metric) string {
 	m.ranks = nil
 	named := func(label string) bool { return label == model.MetricNameLabel }
 	return s.perPodAnd(m, slices.DeleteFunc(m.labels(m.names[0]), named)...)
 }
 
-// totalOverGangs is the sum over the gangs of a target. The pods of a gang may each report a rank of one engine: series that differ in
-// their ranks are that engine's, and the greatest counts; engines of the same rank in several pods add up, as do those that differ in
-// other labels. Parts are quantities by pod, labels and ranks. A gang has at least 0.
+// totalOverGangs is the sum over the gangs of a target. Each pod of a gang may report a rank of one engine. Series that differ in their
+// ranks belong to the same engine, and the largest counts. Engines with the same rank in several pods are added up, and so are series that
+// differ in other labels. parts are quantities by pod, labels and ranks. The value of a gang is at least 0.
 func (s scope) totalOverGangs(ranks, labels []string, parts ...string) string {
 	all := "(" + promexpr.Parts(parts...) + ")"
 	labels = append([]string{"part"}, labels...)
@@ -275,8 +275,8 @@ func (s scope) totalOverGangs(ranks, labels []string, parts ...string) string {
 		s.pageSeries("group", s.page.gauges+"|"+s.page.counters))
 }
 
-// counted is the rate of the values that histograms have counted, by pod. A store may keep them as classic histograms or, with
-// convert_classic_histograms_to_nhcb, as native ones with custom buckets, which have no series with the suffix _count.
+// counted is the rate of the values that histograms have counted, by pod. A store may keep them as classic histograms. With
+// convert_classic_histograms_to_nhcb, it keeps them as native histograms with custom buckets, which have no series with the suffix _count.
 func (s scope) counted(m metric) string {
 	_, histograms := listed()
 	native := m
@@ -298,14 +298,14 @@ func (s scope) counted(m metric) string {
 	return "(" + s.perPod(m.rate()) + " or " + s.perPod(native.rate()) + ")"
 }
 
-// sumPerPod sums several per-pod expressions by pod. A plus sign would drop every pod that lacks one of them.
+// sumPerPod sums several expressions by pod. A plus sign would drop every pod for which one of them has no value.
 func sumPerPod(perPod ...string) string { return "sum by (pod) (" + promexpr.Parts(perPod...) + ")" }
 
-// sumAboveZero is sumPerPod for arrivals: requests that passed, plus the growth of those held. It is at least 0 for
-// each pod, because requests that vanish with a pod's restart were not served.
+// sumAboveZero is sumPerPod for arrivals, which are the requests that passed plus the growth of the requests that are held. It is at least
+// 0 for each pod, because requests that vanish when a pod restarts were not served.
 func sumAboveZero(perPod ...string) string { return `clamp_min(` + sumPerPod(perPod...) + `, 0)` }
 
-// growth is the growth per second of the requests held, by pod.
+// growth is the growth per second of the requests that are held, by pod.
 func (s scope) growth(held metric) string { return s.divided(s.perPod(held.delta())) }
 
 // divided is the change per second of a sum of gauges that was read with delta.
@@ -316,15 +316,16 @@ func (s scope) divided(delta string) string {
 	return delta
 }
 
-// sumOverPods is the sum of a per-pod expression over the target's pods. The expression may have several series for a pod.
+// sumOverPods is the sum of an expression by pod over the target's pods. The expression may have several series for a pod.
 func (s scope) sumOverPods(perPod string) string {
 	return fmt.Sprintf(`sum(%s * on (pod) group_left () %s)`, perPod, s.pods())
 }
 
-// total is the sum of a per-pod expression over the target's pods, unless there are pods that might be among them.
+// total is the sum of an expression by pod over the target's pods. It has no value while there are pods that may belong to the target.
 func (s scope) total(perPod string) string { return s.totalOf(perPod, perPod) }
 
-// totalOf is the total of an expression. Pods that report are those of another one; for a server with a page, those that serve it.
+// totalOf is the total of an expression. Another expression determines which pods report. For a server with a page, these are the pods that
+// serve the page.
 func (s scope) totalOf(perPod, reporting string) string {
 	if s.page != (page{}) {
 		reporting = s.pageSeries("group", s.page.gauges+"|"+s.page.counters)
@@ -332,11 +333,11 @@ func (s scope) totalOf(perPod, reporting string) string {
 	return s.unlessUnknown(s.sumOverPods(s.perEngine(perPod)), reporting)
 }
 
-// page is what a server's page of metrics has that tells engines apart: gauges that every engine reports, and counters. They are
+// page has those metrics on a server's metrics page that distinguish engines: gauges that every engine reports, and counters. Both are
 // spellings of a name.
 type page struct{ gauges, counters string }
 
-// pageSeries is the series of a page under some names, for as long as the preset has a value of them.
+// pageSeries is the series of a page under some names, for as long as the preset has a value from them.
 func (s scope) pageSeries(aggregate, names string, by ...string) string {
 	var m metric
 	if s.rate {
@@ -348,10 +349,10 @@ func (s scope) pageSeries(aggregate, names string, by ...string) string {
 // StartTime is the metric that client libraries report of the process behind a page.
 const StartTime = "process_start_time_seconds"
 
-// perEngine divides a sum by pod by the number of ports at which a job reads each engine of the pod: a second port of one server, or
-// a proxy in front of it. Ports are one engine if its process started at the same time, or where the page does not have that if its
-// counters are equal and not 0; all other ports count. (The sums of times among the counters tell engines apart that have served as
-// many requests.)
+// perEngine divides a sum by pod by the number of ports at which a job reads each engine of the pod, for example at a second port of one
+// server, or through a proxy in front of it. Ports belong to one engine if their processes started at the same time. If the page does not
+// have the start time, they belong to one engine if their counters are equal and not 0. All other ports count separately. (The counters
+// include sums of times, which distinguish engines that have served the same number of requests.)
 func (s scope) perEngine(perPod string) string {
 	if s.page == (page{}) {
 		return perPod
@@ -369,14 +370,15 @@ func (s scope) perEngine(perPod string) string {
 	return fmt.Sprintf(`(%s / on (pod) (%s or on (pod) %s))`, perPod, ports, s.ownedAtAll())
 }
 
-// inflight is the running and waiting requests: both or nothing, because one alone would look like low demand.
+// inflight is the running and the waiting requests. It has a value only if both are known, because one of them alone would look like low
+// demand.
 func (s scope) inflight(running, waiting metric) string {
 	return s.total(fmt.Sprintf(`(%s + %s)`, s.perPod(running), s.perPod(waiting)))
 }
 
-// offered is what would be in flight if none waited: those running, and the service time of those by whom the queue grew, or less
-// of those by whom it shrank. The service time is that of Little's law (1961): the mean of those running over the rate at which they
-// pass. Without any that passed it is inflight.
+// offered is the number of requests that would be in flight if none had to wait. It is the running requests, plus the service time of the
+// requests by which the queue grew, or minus that of the requests by which it shrank. The service time follows from Little's law (1961):
+// the mean number of running requests divided by the rate at which they pass. If none passed, the value is inflight.
 func (s scope) offered(running, waiting, passed metric) string {
 	now, queue := s.perPod(running), s.perPod(waiting)
 	service := fmt.Sprintf(`(%s > 0) / (%s > 0)`, s.perPod(running.mean()), s.counted(passed))
@@ -385,15 +387,14 @@ func (s scope) offered(running, waiting, passed metric) string {
 	return s.totalOf(perPod, queue)
 }
 
-// arrivals follows from conservation: the arrivals in a window are the requests that passed the counter, plus the
-// growth of those held before it. It is at least 0 for each pod, because requests that vanish with a pod's restart were
-// not served.
+// arrivals follows from conservation: the arrivals in a window are the requests that passed the counter, plus the growth of the requests
+// that are held before it. It is at least 0 for each pod, because requests that vanish when a pod restarts were not served.
 func (s scope) arrivals(passed, held metric) string {
 	return s.total(fmt.Sprintf(`clamp_min(%s + %s, 0)`, s.counted(passed), s.growth(held)))
 }
 
-// kvCaches is the KV caches in use, counted in replicas: the mean over the engines of a replica, summed over replicas.
-// A pod is a replica, except in a LeaderWorkerSet, where a replica has several pods, which may all report.
+// kvCaches is the KV caches in use, counted in replicas: the mean over the engines of a replica, summed over the replicas. A pod is a
+// replica, except in a LeaderWorkerSet, where a replica has several pods, each of which may report.
 func (s scope) kvCaches(m metric) string {
 	versions := make([]string, len(m.names))
 	for i, name := range m.names {

@@ -7,21 +7,20 @@ import (
 	"sync"
 )
 
-// nameLists has a list for each source: the names, types and labels of its metrics, below the files in which they were
-// read. Presets are held against it.
+// nameLists has a list for each source with the names, types and labels of its metrics. Each part of a list begins with the source file
+// from which it was read. Tests compare the presets with the lists.
 //
 //go:embed names/*.txt
 var nameLists embed.FS
 
-// listed are the labels that servers give to the series of their metrics, by the name of the series, and which names are those of
-// histograms.
+// listed returns the labels that servers set on the series of their metrics, by the name of the series, and the names that are histograms.
 //
-//nolint:gochecknoglobals // It is read once from what is embedded.
+//nolint:gochecknoglobals // It is read once from the embedded files.
 var listed = sync.OnceValues(func() (all map[string][]string, histograms map[string]bool) {
 	all, histograms = map[string][]string{}, map[string]bool{}
 	files, err := nameLists.ReadDir("names")
 	if err != nil {
-		panic(err) // They are embedded.
+		panic(err) // The files are embedded, so they can be read.
 	}
 	for _, file := range files {
 		text, err := nameLists.ReadFile(path.Join("names", file.Name()))
@@ -39,7 +38,7 @@ var listed = sync.OnceValues(func() (all map[string][]string, histograms map[str
 				histograms[name] = true
 				suffixes = append(suffixes, "_count", "_sum", "_bucket")
 			}
-			for _, suffix := range suffixes { // Several servers may have a metric of one engine.
+			for _, suffix := range suffixes { // Several servers may have a metric of the same engine.
 				all[name+suffix] = append(all[name+suffix], labels...)
 				if suffix == "_bucket" {
 					all[name+suffix] = append(all[name+suffix], "le")

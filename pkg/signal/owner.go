@@ -14,18 +14,18 @@ import (
 // revisionNumber is the number of a Knative revision: at least five digits.
 const revisionNumber = "[0-9]{5,}"
 
-// generatedSuffix is the suffix that Kubernetes generates for names: five of these characters.
+// generatedSuffix is the suffix that Kubernetes appends to generated names: five of these characters.
 const generatedSuffix = "[bcdfghjklmnpqrstvwxz2456789]{5}"
 
-// owner is the owner of pods or ReplicaSets: its kind, and a regular expression of what follows the target's name in its own.
+// owner is the owner of pods or ReplicaSets: its kind, and a regular expression for the part of its name after the target's name.
 type owner struct{ kind, suffix string }
 
-// matchers match the owner of the target, under each name that it has or had.
+// matchers returns the matchers for an owner of the target, under each present and former name of the target.
 func (s scope) matchers(o owner) string {
 	return fmt.Sprintf("owner_kind=%q,", o.kind) + s.named("owner_name", o.suffix)
 }
 
-// named matches a label with a name of the target, and a regular expression of what follows it.
+// named matches a label against a name of the target, followed by a regular expression.
 func (s scope) named(label, suffix string) string {
 	names := []string{regexp.QuoteMeta(s.target.Name)}
 	for _, former := range s.target.FormerNames {
@@ -40,18 +40,18 @@ func (s scope) named(label, suffix string) string {
 	return fmt.Sprintf("%s=~%q", label, names[0]+suffix)
 }
 
-// The metrics of kube-state-metrics that name the owners of pods and of ReplicaSets.
+// Metrics of kube-state-metrics that report the owners of pods and of ReplicaSets.
 const (
 	PodOwner        = "kube_pod_owner"
 	ReplicaSetOwner = "kube_replicaset_owner"
 )
 
 const (
-	// ownersFor is how long an owner counts after kube-state-metrics has reported it for the last time, for its pods never get another.
-	// A rate still has what a deleted pod served: for its window, and in VictoriaMetrics for -search.minStalenessInterval=5m after it.
-	// So a short absence of kube-state-metrics costs nothing, either.
+	// ownersFor is how long an owner counts after kube-state-metrics last reported it. A pod never gets another owner. A rate still contains
+	// the requests that a deleted pod served, for the length of its window, and in VictoriaMetrics for another
+	// -search.minStalenessInterval=5m. A short outage of kube-state-metrics also has no effect.
 	ownersFor = 10 * time.Minute
-	// ghostsFor is how long a deleted pod is remembered as one. dcgm-exporter names pods for up to half an hour after their deletion.
+	// ghostsFor is how long Forewarm remembers that a pod was deleted. dcgm-exporter reports pods for up to half an hour after their deletion.
 	ghostsFor = 2 * time.Hour
 )
 
@@ -60,16 +60,17 @@ func (s scope) ownerSeries(name, matchers string, by ...string) string {
 	return s.series("max", name, metric{matchers: matchers, over: "last_over_time", window: ownersFor}, by...)
 }
 
-// ownedAtAll is 1 for every pod that kube-state-metrics reports, with an owner or without.
+// ownedAtAll is 1 for every pod that kube-state-metrics reports, with or without an owner.
 func (s scope) ownedAtAll() string { return `group by (pod) (` + s.ownerSeries(PodOwner, "") + `)` }
 
-// unlessUnknown drops a value while pods report that kube-state-metrics has never known: it is behind, or away, or one of its shards is.
-// Some of them may be the target's, and the value would be too small.
+// unlessUnknown drops a value while there are reporting pods that kube-state-metrics has never known, because it is behind or down, or one
+// of its shards is. Some of these pods may belong to the target, and the value would be too small.
 func (s scope) unlessUnknown(value, perPod string) string {
 	return fmt.Sprintf(`(%s unless on () (%s unless on (pod) %s))`, value, perPod, s.knownPods())
 }
 
-// knownPods is the pods with a known owner, or without any: those of a ReplicaSet if it is known itself. Ghosts are known, too.
+// knownPods is the pods with a known owner, or with no owner. If the owner is a ReplicaSet, its own owner must also be known. Ghosts are
+// known, too.
 func (s scope) knownPods() string {
 	pods := s.ownerSeries(PodOwner, `owner_kind="ReplicaSet"`, "owner_name")
 	sets := s.ownerSeries(ReplicaSetOwner, "", "replicaset")
@@ -77,19 +78,20 @@ func (s scope) knownPods() string {
 		label_replace(%s, "owner_name", "$1", "replicaset", "(.+)")))`, noPod, s.ownedAtAll(), s.deletedPods(), pods, sets)
 }
 
-// deletedPods is the pods that an instance of kube-state-metrics has known and does not report any more, although it reports others. An
-// exporter may name them for a while: they are ghosts, which have no demand. Where the instance that knew a pod is away, that is not known.
+// deletedPods is the pods that an instance of kube-state-metrics knew and no longer reports, although it reports other pods. An exporter
+// may still report such pods for a while. They are ghosts and have no demand. If the instance that knew a pod is down, it is not known
+// whether the pod was deleted.
 func (s scope) deletedPods() string {
 	known := s.series("group", PodOwner, metric{over: "last_over_time", window: ghostsFor}, "instance")
 	reporting := s.series("group", PodOwner, metric{}, "instance")
 	return fmt.Sprintf(`%s and on (instance) %s`, known, reporting)
 }
 
-// noPod stands for what has no label pod, and no owner.
+// noPod is an expression for a series without the label pod and without an owner.
 const noPod = "vector(1)"
 
-// pods is 1 for every pod of the target, in the label pod. group makes it 1 and one series per pod whatever the number
-// of kube-state-metrics that report it.
+// pods is 1 for every pod of the target, in the label pod. group makes the value 1 and leaves one series per pod, even if several instances
+// of kube-state-metrics report it.
 func (s scope) pods() string { return `group by (pod) (` + s.ownedPods() + `)` }
 
 // Pods is PromQL with 1 for every pod of the target, in the label pod, by what the namespace's own kube-state-metrics reports.
@@ -97,7 +99,7 @@ func (t Target) Pods(namespace string) string {
 	return scope{namespace: namespace, target: t}.pods()
 }
 
-// podsWithReplica is pods with their replica in the label replica: the pod itself, or the leader of its group.
+// podsWithReplica is the pods with their replica in the label replica. The replica is the pod itself, or the leader of its group.
 func (s scope) podsWithReplica() string {
 	if gang, ok := s.leaderWorkerSet(); ok {
 		return fmt.Sprintf(`group by (pod, replica) (label_replace(%s, "replica", "$1", "owner_name", "(.+)") or
@@ -106,7 +108,7 @@ func (s scope) podsWithReplica() string {
 	return `label_replace(` + s.pods() + `, "replica", "$1", "pod", "(.+)")`
 }
 
-// leaderWorkerSet is what follows the target's name in that of its LeaderWorkerSet, if it can have one.
+// leaderWorkerSet returns the part of the LeaderWorkerSet's name after the target's name, if the target can have a LeaderWorkerSet.
 func (s scope) leaderWorkerSet() (suffix string, ok bool) {
 	switch s.target.Kind {
 	case "LeaderWorkerSet":
@@ -117,7 +119,7 @@ func (s scope) leaderWorkerSet() (suffix string, ok bool) {
 	return "", false
 }
 
-// replicaPods has one pod for each replica: the leaders in a LeaderWorkerSet, else all pods.
+// replicaPods has one pod for each replica: the leaders in a LeaderWorkerSet, or else all pods.
 func (s scope) replicaPods() string {
 	gang, ok := s.leaderWorkerSet()
 	leaders := s.ownedBy(owner{"LeaderWorkerSet", gang}) + ` or ` + s.ownedBy(owner{"StatefulSet", gang})
@@ -126,20 +128,20 @@ func (s scope) replicaPods() string {
 		return s.viaReplicaSet(owner{"Deployment", "-kserve"}) + ` or ` + leaders
 	case ok:
 		return leaders
-	case s.target.Kind == "InferenceService": // Workers of a multi-node predictor are parts of its replicas.
+	case s.target.Kind == "InferenceService": // The workers of a multi-node predictor are parts of its replicas.
 		return s.viaReplicaSet(predictor(""))
 	}
 	return s.ownedPods()
 }
 
-// predictor is KServe's Deployment of an InferenceService, or Knative's for a revision of it; older ones add
-// "-default".
+// predictor is the Deployment that KServe creates for an InferenceService, or that Knative creates for a revision of it. Older versions
+// append "-default".
 func predictor(worker string) owner {
 	return owner{"Deployment", "-predictor(-default)?(" + worker + "-" + revisionNumber + "-deployment)?"}
 }
 
-// ownedPods is the pods of the target, some several times. kube-state-metrics reports direct owners only, so objects
-// between a target and its pods are matched by the names that their controllers give them.
+// ownedPods is the pods of the target. Some may occur several times. kube-state-metrics reports only direct owners, so objects between a
+// target and its pods are matched by the names that their controllers give to them.
 func (s scope) ownedPods() string {
 	switch kind := s.target.Kind; kind {
 	case "Deployment":
@@ -147,16 +149,16 @@ func (s scope) ownedPods() string {
 	case "StatefulSet", "ReplicaSet", "DaemonSet", "Job", "RayCluster":
 		return s.ownedBy(owner{kind: kind})
 	case "LeaderWorkerSet",
-		"LLMInferenceService": // KServe's, for one node or several; separate prefill pods have their own demand.
+		"LLMInferenceService": // KServe, for one node or several; separate prefill pods have their own demand.
 		gang, _ := s.leaderWorkerSet()
 		return s.replicaPods() + ` or ` + s.workerPods(gang)
-	case "RayService": // One RayCluster, two during a replacement; "-raycluster" until KubeRay 1.3.
+	case "RayService": // It has one RayCluster, or two during a replacement; "-raycluster" until KubeRay 1.3.
 		return s.ownedBy(owner{"RayCluster", "(-raycluster)?-" + generatedSuffix})
 	case "InferenceService":
 		return s.viaReplicaSet(predictor("-worker|"))
-	case "Service": // Knative's: a Deployment for each revision.
+	case "Service": // Knative, with a Deployment for each revision.
 		return s.viaReplicaSet(owner{"Deployment", "-" + revisionNumber + "-deployment"})
-	case "Revision": // Knative's.
+	case "Revision": // Knative.
 		return s.viaReplicaSet(owner{"Deployment", "-deployment"})
 	default: // Other kinds own their pods directly or, like an Argo Rollout, through ReplicaSets.
 		return s.ownedBy(owner{kind: kind}) + ` or ` + s.viaReplicaSet(owner{kind: kind})
@@ -176,9 +178,9 @@ func (s scope) viaReplicaSet(o owner) string {
 		group by (owner_name) (label_replace(%s, "owner_name", "$1", "replicaset", "(.+)"))`, pods, sets)
 }
 
-// workerPods is the worker pods of a LeaderWorkerSet, by what follows the target's name in its own, with their leader's
-// name in owner_name. The leaders are in a StatefulSet of its name, and the workers of the leader pod NAME-i in a
-// StatefulSet NAME-i. The leader pod must exist, so that an unrelated StatefulSet of such a name does not match.
+// workerPods is the worker pods of a LeaderWorkerSet, with their leader's name in owner_name. gang is the part of its name after the
+// target's name. The leaders are in a StatefulSet with the name of the LeaderWorkerSet, and the workers of the leader pod NAME-i are in a
+// StatefulSet NAME-i. The leader pod must exist, so that an unrelated StatefulSet with such a name does not match.
 func (s scope) workerPods(gang string) string {
 	sets := s.ownedBy(owner{"StatefulSet", gang + "-[0-9]+"})
 	leaders := s.ownedBy(owner{"StatefulSet", gang})
@@ -227,7 +229,7 @@ func NotReporting(expr, namespace string, target Target, trust Trust) string {
 	return "count(" + strings.TrimPrefix(ready, "sum") + " == 1 unless on (pod) " + b.LHS.String() + ")"
 }
 
-// firstOn is the first operation of an expression on exactly these labels; nil without one.
+// firstOn returns the first operation of an expression on exactly these labels; nil if there is none.
 func firstOn(expr string, op parser.ItemType, labels ...string) (first *parser.BinaryExpr) {
 	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
 	if err != nil {
@@ -291,7 +293,7 @@ func lookback(node parser.Node) time.Duration {
 	switch n := node.(type) {
 	case *parser.MatrixSelector:
 		if s, ok := n.VectorSelector.(*parser.VectorSelector); ok && (s.Name == PodOwner || s.Name == ReplicaSetOwner) {
-			return 0 // Owners are no part of the value.
+			return 0 // Owners are not a part of the value.
 		}
 		return n.Range
 	case *parser.SubqueryExpr:

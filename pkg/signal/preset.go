@@ -19,7 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// maxName is the longest name that Kubernetes gives to an object (RFC 1123 subdomain), in bytes.
+// maxName is the maximum length of the name of a Kubernetes object (RFC 1123 subdomain), in bytes.
 const maxName = 253
 
 // Target is the workload of the demand: the Forecast's targetRef without its API version.
@@ -49,13 +49,13 @@ type Preset struct {
 	Rate bool
 
 	template func(scope) string
-	// page identifies the engines that a pod has; the zero value where every port is one.
+	// page identifies the engines of a pod; with the zero value, every port is an engine.
 	page page
-	// profiling is the field of DCGM that is read, in its spellings; empty for other presets.
+	// profiling is the DCGM field that is read, in its spellings; empty for other presets.
 	profiling string
-	// wait is that of a lateness preset.
+	// wait is the wait of a lateness preset.
 	wait time.Duration
-	// step is that of the samples; 0 for DefaultStep.
+	// step is the step of the samples; 0 means DefaultStep.
 	step time.Duration
 }
 
@@ -110,7 +110,7 @@ func checkNames(namespace string, target Target) error {
 	return errors.Join(problems...)
 }
 
-// checkName refuses what cannot be the name of a Kubernetes object. Unusual characters are quoted, not refused: the API
+// checkName rejects a text that cannot be the name of a Kubernetes object. Unusual characters are quoted and not rejected, because the API
 // server validates names.
 func checkName(what, name string) error {
 	switch {

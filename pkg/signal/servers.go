@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// engine is what an engine of language models reports, under the name of its presets.
+// engine has the metrics that an engine of language models reports, and the name of its presets.
 type engine struct {
 	source           string
 	running, waiting metric
-	// passed counts requests when they have left the queue, or at their end.
+	// passed counts requests when they leave the queue, or when they end.
 	passed, cache metric
 	page          page
 }
 
-// presets are those of an engine.
+// presets returns the presets of an engine.
 func (e engine) presets(arrivals Preset) []Preset {
 	return onPage(e.page, []Preset{
 		inflightPreset(e.source, func(s scope) string { return s.inflight(e.running, e.waiting) }),
@@ -25,7 +25,7 @@ func (e engine) presets(arrivals Preset) []Preset {
 	})
 }
 
-// onPage gives presets the page that tells their engines apart.
+// onPage adds to presets the page that distinguishes their engines.
 func onPage(of page, presets []Preset) []Preset {
 	for i := range presets {
 		presets[i].page = of
@@ -33,7 +33,7 @@ func onPage(of page, presets []Preset) []Preset {
 	return presets
 }
 
-// arrivalsAtFirstToken is the preset of an engine that counts a request at its first token.
+// arrivalsAtFirstToken returns the preset for an engine that counts a request at its first token.
 func (e engine) arrivalsAtFirstToken() Preset {
 	return arrivalsPreset(
 		e.source,
@@ -43,7 +43,7 @@ func (e engine) arrivalsAtFirstToken() Preset {
 	)
 }
 
-// tgi is the presets for Hugging Face's Text Generation Inference.
+// tgi has the presets for Hugging Face's Text Generation Inference.
 func tgi() Source {
 	running, waiting := metricNamed("tgi_batch_current_size"), metricNamed("tgi_queue_size")
 	received := metricNamed("tgi_request_count")
@@ -66,7 +66,7 @@ func tgi() Source {
 	}
 }
 
-// sglang is the presets for SGLang's own metrics.
+// sglang has the presets for SGLang's own metrics.
 func sglang() Source {
 	m := metricsOfSGLang()
 	firstToken := inSeconds("sglang:time_to_first_token_seconds")
@@ -86,7 +86,7 @@ func sglang() Source {
 	}
 }
 
-// sglangMetrics are those of an SGLang engine, and its queues one by one: a request is in one queue at a time.
+// sglangMetrics has the metrics of an SGLang engine and each of its queues. A request is in one queue at a time.
 type sglangMetrics struct {
 	engine
 
@@ -94,15 +94,15 @@ type sglangMetrics struct {
 }
 
 func metricsOfSGLang() sglangMetrics {
-	// The schedulers of an engine's ranks may each report the same figure (--enable-metrics-for-all-schedulers, or pipeline
-	// parallelism), and a priority scheduler reports its classes next to the whole: the greatest is the engine's. Ranks of data
-	// parallelism (dp_rank) are engines of their own.
+	// The schedulers of an engine's ranks may each report the same value (--enable-metrics-for-all-schedulers, or pipeline parallelism). A
+	// priority scheduler reports its classes in addition to the total. In both cases the largest is the engine's value. Ranks of data
+	// parallelism (dp_rank) are separate engines.
 	gauge := func(name string) metric {
 		return metric{names: []string{name}, ranks: []string{"tp_rank", "pp_rank", "moe_ep_rank", "priority"}}
 	}
 	queues := []metric{
 		gauge("sglang:num_queue_reqs"),
-		gauge("sglang:num_grammar_queue_reqs"), // Separate prefill and decode servers have the others.
+		gauge("sglang:num_grammar_queue_reqs"), // Only separate prefill and decode servers have the others.
 		gauge("sglang:num_prefill_bootstrap_queue_reqs"), gauge("sglang:num_prefill_inflight_queue_reqs"),
 		gauge("sglang:num_decode_prealloc_queue_reqs"), gauge("sglang:num_decode_transfer_queue_reqs"),
 	}
@@ -111,7 +111,7 @@ func metricsOfSGLang() sglangMetrics {
 	for _, q := range queues[1:] {
 		waiting.names[0] += "|" + q.names[0]
 	}
-	// Requests are counted before the scheduler, where there are no ranks, and users may add labels of their own
+	// Requests are counted before the scheduler, where there are no ranks. Users may add labels of their own
 	// (--tokenizer-metrics-allowed-custom-labels).
 	twin := queues[0].delta()
 	passed := observations("sglang:time_to_first_token_seconds")
@@ -126,7 +126,7 @@ func metricsOfSGLang() sglangMetrics {
 }
 
 func (m sglangMetrics) presets() []Preset {
-	// grown is the growth of each queue.
+	// grown returns the growth of each queue.
 	grown := func(s scope, read func(metric) string) []string {
 		parts := make([]string, len(m.queues))
 		for i, q := range m.queues {
@@ -140,7 +140,7 @@ func (m sglangMetrics) presets() []Preset {
 		parts[0] = fmt.Sprintf(`(%s + %s)`, s.counted(m.passed), parts[0])
 		return s.total(sumAboveZero(parts...))
 	}
-	// inGangs are the parts of a total for targets whose replicas are gangs.
+	// inGangs has the parts of a total for targets whose replicas are gangs.
 	inGangs := map[string]func(scope) []string{
 		"sglang/inflight": func(s scope) []string {
 			return []string{fmt.Sprintf(`(%s + %s)`, s.perRank(m.running), s.perRank(m.waiting))}
@@ -164,7 +164,7 @@ func (m sglangMetrics) presets() []Preset {
 	return presets
 }
 
-// vllm is the presets for vLLM's own metrics.
+// vllm has the presets for vLLM's own metrics.
 func vllm() Source {
 	names := spelledByVLLM
 	of := engine{
@@ -192,8 +192,8 @@ func vllm() Source {
 	}
 }
 
-// spelledByVLLM is a metric of vLLM in the spellings that names/vllm.txt has of it: those of vLLM, of KServe's second monitor, of Ray Serve
-// LLM, and of NVIDIA NIM.
+// spelledByVLLM returns a metric of vLLM in the spellings that names/vllm.txt has for it: that of vLLM, of KServe's second monitor, of Ray
+// Serve LLM, and of NVIDIA NIM.
 func spelledByVLLM(name string) string {
 	known, _ := listed()
 	var spellings []string
@@ -205,10 +205,10 @@ func spelledByVLLM(name string) string {
 	return strings.Join(spellings, "|")
 }
 
-// rayServe is the presets for Ray Serve. Its proxies and handles report waiting requests, its replicas running ones,
-// and any pod of the cluster can have either.
+// rayServe has the presets for Ray Serve. Its proxies and handles report waiting requests, and its replicas report running requests. Any
+// pod of the cluster can have either.
 func rayServe() Source {
-	// Releases with the new names report the former ones, too.
+	// Releases with the new names also report the former names.
 	running := metricNamed("ray_serve_replica_num_ongoing_requests", "ray_serve_replica_processing_queries")
 	waiting := metricNamed("ray_serve_router_num_queued_requests", "ray_serve_deployment_queued_queries")
 	answered := metricNamed("ray_serve_num_http_requests_total", "ray_serve_num_http_requests")
@@ -227,7 +227,7 @@ func rayServe() Source {
 					"counts once for each deployment.",
 				func(s scope) string {
 					grown := s.divided(sumPerPod(s.perPod(running.delta()), s.perPod(waiting.delta())))
-					// One pod answers what other pods hold: the total is at least 0, a pod's sum need not be.
+					// One pod answers requests that other pods hold. Therefore only the total is at least 0, and not the sum of each pod.
 					return `clamp_min(` + s.total(sumPerPod(s.perPod(answered.rate()), grown)) + `, 0)`
 				},
 			),
@@ -242,12 +242,11 @@ func rayServe() Source {
 	}
 }
 
-// trtllm is the presets for trtllm-serve, TensorRT-LLM's own server. Behind Triton, Triton reports its engine's
-// metrics.
+// trtllm has the presets for trtllm-serve, TensorRT-LLM's own server. Behind Triton, it is Triton that reports the engine's metrics.
 func trtllm() Source {
 	of := engine{
 		"trtllm", metricNamed("trtllm_num_requests_running"), metricNamed("trtllm_num_requests_waiting"),
-		metricNamed("trtllm_request_success_total"), // By the reason of their end.
+		metricNamed("trtllm_request_success_total"), // One series for each reason why a request ended.
 		metricNamed("trtllm_kv_cache_utilization"),
 		page{
 			"trtllm_num_requests_running|trtllm_num_requests_waiting",
@@ -279,15 +278,13 @@ func trtllm() Source {
 	}
 }
 
-// kserve is the presets for Knative's queue-proxy in front of a model server (Serverless mode), and for KServe's own
-// Python servers.
+// kserve has the presets for Knative's queue-proxy in front of a model server (Serverless mode), and for KServe's own Python servers.
 func kserve() Source {
-	// The queue-proxy's depth includes requests in service. OpenTelemetry's names are first; they changed within a
-	// year.
+	// The queue-proxy's depth includes requests in service. The names of OpenTelemetry come first; they changed within a year.
 	held := metricNamed("kn_serving_queue_depth", "kn_queueproxy_depth", "revision_queue_depth",
 		"queue_average_concurrent_requests")
 	done := metricNamed("kn_serving_invocation_duration_seconds_count", "kn_queueproxy_app_duration_seconds_count",
-		"revision_request_count", "request_predict_seconds_count") // Counts of histograms, but for the third.
+		"revision_request_count", "request_predict_seconds_count") // The counts of histograms, except the third one.
 	return Source{
 		Name:  "kserve",
 		Title: "KServe, and Knative's queue-proxy",
@@ -338,7 +335,7 @@ func kserve() Source {
 	}
 }
 
-// triton is the presets for NVIDIA's Triton Inference Server.
+// triton has the presets for NVIDIA's Triton Inference Server.
 func triton() Source {
 	engine := func(matchers string) metric {
 		return metric{names: []string{"nv_trt_llm_request_metrics"}, matchers: matchers}
@@ -348,11 +345,11 @@ func triton() Source {
 	spent, queued := metricNamed("nv_inference_request_duration_us"), metricNamed("nv_inference_queue_duration_us")
 	waiting := engine(`request_type="waiting"`)
 	cache := metric{names: []string{"nv_trt_llm_kv_cache_block_metrics"}, matchers: `kv_cache_block_type="fraction"`}
-	// The vLLM backend hands a request over to the engine at once, so Triton's own durations say nothing of it. The engine has its
-	// gauges in some builds only, and the time of each request that has ended in all.
+	// The vLLM backend passes a request to the engine immediately, so Triton's own durations do not describe the request. Only some builds
+	// have the engine's gauges, but all of them have the time of each request that has ended.
 	vllmRunning, vllmWaiting := metricNamed("vllm:num_requests_running"), metricNamed("vllm:num_requests_waiting")
 	vllmSpent := metricNamed("vllm:e2e_request_latency_seconds_sum")
-	ofTriton := func(s scope, perPod string) string { // vLLM's own server is none of Triton's.
+	ofTriton := func(s scope, perPod string) string { // vLLM's own server does not belong to Triton.
 		return fmt.Sprintf(`(%s and on (pod) %s)`, perPod, s.pageSeries("group", s.page.gauges+"|"+s.page.counters))
 	}
 	return Source{
@@ -403,9 +400,9 @@ func triton() Source {
 	}
 }
 
-// lmdeploy is the presets for InternLM's LMDeploy.
+// lmdeploy has the presets for InternLM's LMDeploy.
 func lmdeploy() Source {
-	// Requests wait in the engine, or in the API server until it hands them over.
+	// Requests wait in the engine, or in the API server before it passes them on.
 	waiting := metric{
 		names:    []string{"lmdeploy:num_requests_waiting|lmdeploy:num_api_requests_waiting"},
 		addNames: true,
@@ -433,7 +430,7 @@ func lmdeploy() Source {
 	}
 }
 
-// llamacpp is the presets for the server of llama.cpp.
+// llamacpp has the presets for the server of llama.cpp.
 func llamacpp() Source {
 	running, waiting := metricNamed("llamacpp:requests_processing"), metricNamed("llamacpp:requests_deferred")
 	const uncounted = "llama.cpp does not count requests; use llamacpp/inflight"

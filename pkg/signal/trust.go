@@ -37,7 +37,8 @@ func DefaultTrust() Trust {
 	return Trust{Exporters: []string{"forewarm-agent", "gpu-operator", "kube-system", "monitoring", "prometheus"}}
 }
 
-// reporters is the matcher of the scrapes that may report the pods of a namespace: its own, and the exporters'.
+// reporters returns the matcher for the scrapes that may report the pods of a namespace: the namespace's own scrapes and those of the
+// exporters.
 func (t Trust) reporters(own ...string) string {
 	from := slices.Concat(own, t.Exporters)
 	slices.Sort(from)

@@ -16,11 +16,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// errNoGPU is returned by --once where no GPU was read.
+// errNoGPU is returned by --once if no GPU was read.
 var errNoGPU = errors.New("no GPU was read")
 
-// once reads twice, a second apart, because performance counters measure between two readings, and prints the second
-// picture. The driver's buffers add some seconds before it.
+// once reads twice, a second apart, because performance counters measure between two readings. It prints the second picture. The driver's
+// buffers add some seconds of samples from before.
 func (p Program) once(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 	c, end, err := p.newCollector(o, collect.Hour{}, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -53,7 +53,7 @@ func (p Program) once(ctx context.Context, o Options, stdout, stderr io.Writer) 
 	return errors.Join(err, checkRead(picture), end(), p.Driver.Close())
 }
 
-// checkRead returns why no GPU was read; nil where one was.
+// checkRead says why no GPU was read; nil if one was read.
 func checkRead(p *collect.Picture) error {
 	if p.Fault != nil {
 		return fmt.Errorf("%w: %s", errNoGPU, p.Fault.Message)
@@ -67,7 +67,7 @@ func checkRead(p *collect.Picture) error {
 	return nil
 }
 
-// writeTable prints a picture for people: the devices, then the pods on them.
+// writeTable prints a picture for people: the devices, and then the pods on them.
 func writeTable(to io.Writer, p *collect.Picture) error {
 	if len(p.GPUs) == 0 {
 		return nil
@@ -99,7 +99,7 @@ func writeTable(to io.Writer, p *collect.Picture) error {
 	return out.Flush()
 }
 
-// instanceName is a MIG instance's profile and id.
+// instanceName returns a MIG instance's profile and id.
 func instanceName(d *collect.Device) string {
 	if d.Instance == "" {
 		return "-"

@@ -42,7 +42,7 @@ func Defaults() Options {
 	}
 }
 
-// maxAge is the age beyond which readings are not served.
+// maxAge is the age above which readings are not served.
 func maxAge(o *Options) time.Duration { return 4 * o.Collect.Interval }
 
 func (o *Options) flags() *pflag.FlagSet {

@@ -91,7 +91,7 @@ func logger(named string, to io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 }
 
-// version is that of the sources that the binary was built from.
+// version returns the version of the sources from which the binary was built.
 func (p Program) version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && p.Version == "" {
 		return info.Main.Version
@@ -102,7 +102,7 @@ func (p Program) version() string {
 // isPID1 reports whether this is process 1 of its PID namespace, in which the node's processes cannot be seen.
 func isPID1() bool { return os.Getpid() == 1 }
 
-// newCollector makes a collector on this node; end closes its connections.
+// newCollector creates a collector for this node; end closes its connections.
 func (p Program) newCollector(
 	o Options, before collect.Hour, log *slog.Logger,
 ) (c *collect.Collector, end func() error, err error) {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// shutdownTimeout is the time that requests and a call of the driver get to finish when the agent stops.
+	// shutdownTimeout is how long requests and a call of the driver may take to finish when the agent stops.
 	shutdownTimeout = 400 * time.Millisecond
 	// saveInterval is the interval at which the last hour is saved.
 	saveInterval = time.Minute
@@ -51,7 +51,7 @@ func (p Program) serve(ctx context.Context, o Options, log *slog.Logger) error {
 	return errors.Join(err, end())
 }
 
-// run runs the loop and the server at once, and stops them in order: loop, server, file, library.
+// run runs the loop and the server concurrently, and stops the parts in this order: loop, server, file, library.
 func (p Program) run(
 	ctx context.Context, o Options, c *collect.Collector, listener net.Listener, log *slog.Logger,
 ) error {
@@ -91,12 +91,12 @@ func (p Program) run(
 	case <-read:
 		return errors.Join(err, p.Driver.Close())
 	case <-rest.Done():
-		// A call of the driver hangs. The end of the process releases what it holds.
+		// A call of the driver hangs. When the process ends, the resources are released.
 		return err
 	}
 }
 
-// handler handles every path that is served.
+// handler handles all served paths.
 func (p Program) handler(o Options, board *collect.Board) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(p.Collectors(o, board)...)
@@ -115,7 +115,7 @@ func (p Program) Collectors(o Options, board *collect.Board) []prometheus.Collec
 	return []prometheus.Collector{expose.New(board, maxAge(&o), time.Now), build}
 }
 
-// loadHistory loads the last hour; one that cannot be read is replaced by an empty one.
+// loadHistory loads the last hour. If the file cannot be read, it returns an empty hour.
 func loadHistory(path string, log *slog.Logger) collect.Hour {
 	if path == "" {
 		return collect.Hour{}

@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// generate compiles folder/file and writes what the plugins make of it into the folder out.
+// generate compiles folder/file, and writes the output of the plugins into the folder out.
 func generate(ctx context.Context, folder, file, out string) error {
 	request, err := compile(ctx, folder, file)
 	if err != nil {
@@ -50,7 +50,7 @@ func generate(ctx context.Context, folder, file, out string) error {
 	return nil
 }
 
-// compile makes the plugins' request, with comments, which become the Go code's.
+// compile returns the request for the plugins. It includes the comments, which the plugins copy to the Go code.
 func compile(ctx context.Context, folder, file string) ([]byte, error) {
 	compiler := protocompile.Compiler{
 		Resolver:       &protocompile.SourceResolver{ImportPaths: []string{folder}},
@@ -68,7 +68,7 @@ func compile(ctx context.Context, folder, file string) ([]byte, error) {
 	})
 }
 
-// run passes the request to a plugin on its standard input, as protoc does.
+// run sends the request to a plugin on its standard input, like protoc does.
 func run(ctx context.Context, plugin string, request []byte) (*pluginpb.CodeGeneratorResponse, error) {
 	command := exec.CommandContext(ctx, "go", "tool", plugin)
 	command.Stdin, command.Stderr = bytes.NewReader(request), os.Stderr

@@ -71,7 +71,7 @@ type Collector struct {
 	deps   Deps
 
 	board Board
-	// windows are those of all series; one without samples is dropped: of a pod that is gone, of a device that is lost.
+	// windows has the windows of all series. A window without samples is dropped, because its pod or device is gone.
 	windows  map[Series]*gpu.Window
 	recorder *Recorder
 	// hour is the history as of the step historyStep.
@@ -81,11 +81,11 @@ type Collector struct {
 	held pods.Held
 	// lastAnswer is the time of the kubelet's last answer.
 	lastAnswer time.Time
-	// lastFault and kubeletFailing are the states that were logged last; faultSince is the start of the fault.
+	// lastFault and kubeletFailing are the last states that were logged; faultSince is the beginning of the fault.
 	lastFault      string
 	faultSince     time.Time
 	kubeletFailing bool
-	// logged is when a failure that may repeat at every step was logged last, by its kind.
+	// logged has the last time at which each kind of failure was logged that may repeat at every step.
 	logged map[string]time.Time
 }
 
@@ -158,7 +158,7 @@ func (c *Collector) Step(ctx context.Context, now time.Time) {
 	c.board.Store(picture)
 }
 
-// updateHoldings asks the kubelet who holds which device; it keeps the last answer for a minute.
+// updateHoldings asks the kubelet which container holds which device. It keeps the last answer for a minute.
 func (c *Collector) updateHoldings(ctx context.Context, reading gpu.Reading) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Interval/2)
 	defer cancel()
@@ -190,13 +190,13 @@ func (c *Collector) logChanges(reading gpu.Reading, podsFault error, now time.Ti
 		if g.Incomplete == nil {
 			continue
 		}
-		call, _, _ := strings.Cut(g.Incomplete.Message, ":") // The rest may differ at every step.
+		call, _, _ := strings.Cut(g.Incomplete.Message, ":") // The rest of the message may differ at every step.
 		if c.mayLog(g.UUID+" "+call, now) {
 			c.deps.Log.Warn("a value of a GPU could not be read", "gpu", g.UUID, "reason", g.Incomplete.Reason,
 				"error", g.Incomplete.Message)
 		}
 	}
-	// The state is compared, not the message: the messages of one failure differ from call to call.
+	// The state is compared and not the message, because the messages of one failure differ from call to call.
 	if away := podsFault != nil; away != c.kubeletFailing {
 		c.kubeletFailing = away
 		if away {
@@ -207,10 +207,10 @@ func (c *Collector) logChanges(reading gpu.Reading, podsFault error, now time.Ti
 	}
 }
 
-// logInterval is how often a failure of one kind is logged that may repeat at every step.
+// logInterval is how often a failure is logged that may repeat at every step.
 const logInterval = time.Hour
 
-// mayLog reports whether a failure of this kind was not logged for a while, and notes that it is logged now.
+// mayLog reports whether a failure of this kind has not been logged for a while. If so, it records that the failure is logged now.
 func (c *Collector) mayLog(kind string, now time.Time) bool {
 	if last, found := c.logged[kind]; found && now.Sub(last) < logInterval && now.After(last) {
 		return false

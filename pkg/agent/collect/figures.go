@@ -8,7 +8,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
-// devices are the figures of all GPUs and their instances.
+// devices returns the figures of all GPUs and their instances.
 func (c *Collector) devices(reading gpu.Reading) []Device {
 	out := []Device{}
 	for i := range reading.GPUs {
@@ -19,7 +19,7 @@ func (c *Collector) devices(reading gpu.Reading) []Device {
 		for j := range g.Instances {
 			part := &g.Instances[j]
 			if at, found := seen[part.ID]; found {
-				// Another compute instance of the same GPU instance: it has no counters of its own.
+				// This is another compute instance of the same GPU instance, which has no counters of its own.
 				out[at].Share += part.Share
 				continue
 			}
@@ -45,7 +45,7 @@ func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
 	return d
 }
 
-// pods are the figures of all pods that hold a device now, over the window: one step may have none.
+// pods returns the figures of all pods that hold a device now, over the window, because a pod may have no sample in one step.
 func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 	for i := range parts {
 		part := &parts[i]
@@ -71,7 +71,7 @@ func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 	return parts
 }
 
-// summary adds a series' samples to its window and their mean to its history, and summarises the window up to now.
+// summary adds a series' samples to its window, adds their mean to its history, and summarizes the window up to now.
 func (c *Collector) summary(now time.Time, s Series, samples []gpu.Sample) gpu.Summary {
 	if mean := pods.Mean(samples); mean.Known {
 		c.recorder.Add(now, s, mean.Value)
@@ -90,9 +90,9 @@ func (c *Collector) summary(now time.Time, s Series, samples []gpu.Sample) gpu.S
 	return window.Summary(now)
 }
 
-// capPods caps the sum of a device's pods at the device's own figure. In each reading it holds, but a device's mean is
-// over its samples and a pod's is over readings, so that over a window they may differ by a percent: pods at 0.31 and
-// 0.30 of a device at 0.6 are scaled to 0.305 and 0.295.
+// capPods limits the sum of a device's pods to the device's own figure. Each reading satisfies this limit. However, a device's mean is over
+// its samples and a pod's mean is over readings, so over a window they may differ by a percent. For example, pods at 0.31 and 0.30 on a
+// device at 0.6 are scaled to 0.305 and 0.295.
 func capPods(p *Picture) {
 	type device struct{ uuid, instance string }
 	type sum struct{ busy, bandwidth float64 }
@@ -115,7 +115,8 @@ func capPods(p *Picture) {
 	}
 }
 
-// capFactor reduces the pods' sum to the device's share of its GPU; 1 where the sum is not above it, or not known.
+// capFactor returns the factor that reduces the pods' sum to the device's share of its GPU. It is 1 if the sum is not above the share, or
+// if the share is not known.
 func capFactor(device gpu.Summary, share, sum float64) float64 {
 	if did := device.Mean * share; device.Known && sum > did {
 		return did / sum

@@ -21,8 +21,8 @@ var ErrFormat = errors.New("this version of the agent cannot read the file")
 
 const (
 	header        = "forewarm-agent-hour 1" // The start of a file; its number changes with the format.
-	maxFileSize   = 16 << 20                // In bytes: the most series, with long names.
-	maxNameLength = 512                     // Above the length of any name in Kubernetes.
+	maxFileSize   = 16 << 20                // In bytes. The maximum number of series with long names fits.
+	maxNameLength = 512                     // Longer than any name in Kubernetes.
 )
 
 // document is an Hour as JSON. Means are little-endian float32s.
@@ -82,7 +82,7 @@ func decode(in io.Reader) (Hour, error) {
 	return d.hour()
 }
 
-// hour checks what a checksum does not: the writer of the file may be wrong.
+// hour checks what a checksum cannot detect, because the program that wrote the file may be wrong.
 func (d document) hour() (Hour, error) {
 	var out Hour
 	seen := make(map[Series]bool, len(d.Lines))
@@ -139,7 +139,7 @@ func LoadHour(path string) (Hour, error) {
 
 // SaveHour writes an hour to a file atomically: after a crash the file holds either this hour or the previous one.
 func SaveHour(path string, hour Hour) (err error) {
-	// A fixed name, so that an agent that is killed leaves at most one such file behind.
+	// The name is fixed, so that an agent that is killed leaves at most one such file behind.
 	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ const (
 	HistoryStep = 15 * time.Second
 	// HistoryLength is how long points are kept.
 	HistoryLength = time.Hour
-	// maxSeries is how many series are kept, at 1 KiB each. A node of eight GPUs with seven instances each has 360, and pods
-	// that come and go add more. Above the limit the series that ended first are dropped.
+	// maxSeries limits how many series are kept, at 1 KiB each. A node with eight GPUs with seven instances each has 360 series, and each new
+	// pod adds more. Above the limit, the series that ended first are dropped.
 	maxSeries = 2048
 
 	maxPoints = int64(HistoryLength / HistoryStep)
@@ -23,7 +23,7 @@ const (
 // Measure is one figure of a device or a pod.
 type Measure string
 
-// Measures of devices are in shares of the device or instance, those of pods in shares of a physical GPU.
+// Measures of devices are shares of the device or instance. Measures of pods are shares of a physical GPU.
 const (
 	Busy         Measure = "busy"
 	Bandwidth    Measure = "memory_bandwidth"
@@ -70,7 +70,7 @@ type Line struct {
 // End is the end of the i-th point's step, when its mean was known.
 func (l Line) End(i int) time.Time { return time.Unix(0, (l.First+int64(i)+1)*int64(HistoryStep)) }
 
-// last is the number of the last point's step.
+// last returns the step number of the last point.
 func (l Line) last() int64 { return l.First + int64(len(l.Means)) - 1 }
 
 func stepOf(t time.Time) int64 {
@@ -88,7 +88,7 @@ type Recorder struct {
 	lines map[Series]*openLine
 }
 
-// openLine is a line whose last step is not over.
+// openLine is a line whose last step has not ended.
 type openLine struct {
 	Line
 
@@ -137,7 +137,7 @@ func (r *Recorder) Add(now time.Time, s Series, value float64) {
 	l.n++
 }
 
-// close makes a point of the step that is over. After a gap of the history's whole length the series is restarted.
+// close makes a point from the step that has ended. After a gap as long as the whole history, the series begins again.
 func (l *openLine) close() {
 	if l.n == 0 {
 		return
@@ -190,7 +190,7 @@ func (l *openLine) since(step int64) (Line, bool) {
 	return Line{Series: l.Series, First: l.First + old, Means: slices.Clone(l.Means[old:])}, old < int64(len(l.Means))
 }
 
-// dropOldest drops the series that ended first where there are more than maxSeries.
+// dropOldest drops the series that ended first if there are more than maxSeries.
 func (r *Recorder) dropOldest() {
 	if len(r.lines) <= maxSeries {
 		return

@@ -117,7 +117,7 @@ func sendPod(p *pods.Part, send sender) {
 
 func deviceLabels() []string { return []string{"uuid", "gpu_instance"} }
 
-// podLabels ends with the labels of deviceLabels.
+// podLabels returns labels that end with deviceLabels.
 func podLabels() []string {
 	return append([]string{"namespace", "pod", "container"}, deviceLabels()...)
 }
@@ -127,10 +127,10 @@ type metric struct {
 	labels []string
 }
 
-// meanName is the metric of a measure's mean, which has a history. The presets nvml/… of pkg/signal query those of pods.
+// meanName returns the metric with the mean of a measure, which has a history. The presets nvml/… in pkg/signal query the metrics of pods.
 func meanName(m collect.Measure) string { return "forewarm_gpu_" + string(m) + "_ratio" }
 
-// metrics are all gauges by their names.
+// metrics returns all gauges by name.
 func metrics() map[string]metric {
 	all := map[string]metric{}
 	of := func(labels ...string) func(name, help string) {

@@ -56,7 +56,7 @@ func Handler(
 	return mux
 }
 
-// unhealthyReason is why the agent's container should be restarted; empty where a restart would not help: it brings back
+// unhealthyReason says why the agent's container should be restarted. It is empty if a restart would not help: a restart brings back
 // neither a lost GPU nor a missing driver.
 func unhealthyReason(p *collect.Picture, stale time.Duration, now time.Time) string {
 	switch {
@@ -70,7 +70,7 @@ func unhealthyReason(p *collect.Picture, stale time.Duration, now time.Time) str
 	return ""
 }
 
-// label is NAME="VALUE" of a series; empty without a value, which is the same as no label.
+// label formats NAME="VALUE" for a series. It is empty without a value, which has the same meaning as no label.
 func label(name, value string) string {
 	if value == "" {
 		return ""
@@ -78,8 +78,8 @@ func label(name, value string) string {
 	return name + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
 }
 
-// labelsFrom turns every parameter of a query into a label, so that the points join the series that a Prometheus
-// already has: ?job=forewarm-agent&instance=10.0.0.7:9401.
+// labelsFrom converts every parameter of a query to a label, so that the points join the series that a Prometheus already has:
+// ?job=forewarm-agent&instance=10.0.0.7:9401.
 func labelsFrom(query url.Values) ([]string, error) {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -120,7 +120,7 @@ func WriteHistory(to io.Writer, hour collect.Hour, extra []string) error {
 }
 
 func writeLine(out *bytes.Buffer, metric string, names []string, l collect.Line, extra []string) {
-	// A value for each label of podLabels; those of deviceLabels are the last.
+	// There is a value for each label of podLabels. The last ones are those of deviceLabels.
 	s := l.Series
 	values := []string{s.Namespace, s.Pod, s.Container, s.UUID, s.Instance}
 	values = values[len(values)-len(names):]

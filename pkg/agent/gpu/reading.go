@@ -25,7 +25,7 @@ type Reading struct {
 type GPU struct {
 	UUID  string // for example GPU-5f3c…
 	Index int
-	Minor int    // the N of its device file, /dev/nvidiaN, by which some device plugins name it
+	Minor int    // The N in the name of its device file, /dev/nvidiaN, which some device plugins use as its name.
 	Model string // for example NVIDIA H100 80GB HBM3
 
 	// Fault is why the device was not read: it fell off the bus, it is being reset. The rest may be empty then.
@@ -130,7 +130,7 @@ const MaxSamples = 1024
 // covers as much as the second.
 type Window struct {
 	length, gap time.Duration
-	// samples are in the order of time. The first may be older than the window: the second covers the time since it.
+	// samples are in order of time. The first may be older than the window, because the second sample covers the time since the first.
 	samples []point
 }
 
@@ -194,7 +194,7 @@ func (w *Window) Summary(now time.Time) Summary {
 	}
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.value, b.value) })
 	out := Summary{Max: parts[len(parts)-1].value, P95: parts[len(parts)-1].value, Known: true}
-	// Rounding may carry a mean out of the values that it is the mean of.
+	// Because of rounding, a mean may be outside the range of its values.
 	out.Mean = min(max(area/whole, parts[0].value), out.Max)
 	below := 0.0
 	for _, p := range parts {
@@ -213,7 +213,7 @@ func (w *Window) Empty(now time.Time) bool {
 	return n == 0 || w.samples[n-1].at <= now.Add(-w.length).UnixNano()
 }
 
-// covered is the time that a sample covers, in nanoseconds.
+// covered returns the time that a sample covers, in nanoseconds.
 func (w *Window) covered(i int) int64 {
 	if len(w.samples) == 1 {
 		return int64(w.gap)
@@ -222,7 +222,7 @@ func (w *Window) covered(i int) int64 {
 	return min(int64(w.gap), w.samples[second].at-w.samples[second-1].at)
 }
 
-// trim drops samples from before the window, but for the last of them, and samples from the future.
+// trim drops samples from the future, and all samples from before the window except the last one.
 func (w *Window) trim(now time.Time) {
 	start, end := now.Add(-w.length).UnixNano(), now.UnixNano()
 	over := 0

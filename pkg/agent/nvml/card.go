@@ -14,16 +14,16 @@ import (
 type card struct {
 	uuid, model string
 	index       int
-	// minor is the number of its device file; -1 where it is unknown.
+	// minor is the number of its device file; -1 if it is unknown.
 	minor int
 
 	busy, bandwidth, processes lastSeen
 
-	// slices is how many slices the device can be cut into; 0 until it is read.
+	// slices is how many slices the device can be divided into; 0 until it is read.
 	slices int
 	// hasCounters reports whether the device has performance counters (GPM), once countersDetected is true.
 	countersDetected, hasCounters bool
-	// counters are by GPU instance; whole is the device itself.
+	// counters has the counters of each GPU instance; whole is the key of the device itself.
 	counters map[int]*counters
 }
 
@@ -73,7 +73,7 @@ func (c *card) miss() {
 	}
 }
 
-// named is what is known of the card without a reading.
+// named returns what is known about the card without a reading.
 func (c *card) named() gpu.GPU {
 	return gpu.GPU{UUID: c.uuid, Index: c.index, Minor: c.minor, Model: c.model}
 }
@@ -81,7 +81,7 @@ func (c *card) named() gpu.GPU {
 // use reads the use of a device without MIG.
 func (c *card) use(l *deviceReading, out *gpu.Use) {
 	out.Busy = l.samples(gonvml.GPU_UTILIZATION_SAMPLES, &c.busy)
-	// Read in any case: a device may have no counters.
+	// This is read in any case, because a device may have no counters.
 	touched := l.samples(gonvml.MEMORY_UTILIZATION_SAMPLES, &c.bandwidth)
 	if !c.hasCounters {
 		out.Bandwidth = touched
@@ -96,7 +96,8 @@ func (c *card) use(l *deviceReading, out *gpu.Use) {
 	}
 }
 
-// memory of a device or an instance. If the driver reports its own reserve apart, Used excludes it, as in nvidia-smi.
+// memory returns the memory of a device or an instance. If the driver reports its own reserve separately, Used excludes the reserve, like
+// in nvidia-smi.
 func (l *deviceReading) memory(device gonvml.Device) gpu.Memory {
 	if l.fault != nil {
 		return gpu.Memory{}

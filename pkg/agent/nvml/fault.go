@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// isFatal reports whether an answer of any function means that the device or the whole driver is gone.
+// isFatal reports whether an answer of a function means that the device or the driver is gone.
 func isFatal(answer gonvml.Return) bool {
 	return slices.Contains([]gonvml.Return{
 		gonvml.ERROR_GPU_IS_LOST, gonvml.ERROR_RESET_REQUIRED, gonvml.ERROR_UNINITIALIZED,
@@ -20,7 +20,7 @@ func isFatal(answer gonvml.Return) bool {
 	}, answer)
 }
 
-// isUnavailable reports whether an answer means only that a measure does not exist, or has nothing new: the device works.
+// isUnavailable reports whether an answer only means that a measure does not exist, or has no new value. The device works.
 func isUnavailable(answer gonvml.Return) bool {
 	return slices.Contains([]gonvml.Return{
 		gonvml.ERROR_NOT_SUPPORTED, gonvml.ERROR_NOT_FOUND, gonvml.ERROR_NO_DATA, gonvml.ERROR_NO_PERMISSION,
@@ -53,7 +53,7 @@ func newFault(call string, answer gonvml.Return) *gpu.Fault {
 	return &gpu.Fault{Reason: reason, Message: fmt.Sprintf("%s: %v: %s", call, answer, advice)}
 }
 
-// deviceReading is one reading of one device. The first serious answer ends it.
+// deviceReading is one reading of one device. The first serious error ends it.
 type deviceReading struct {
 	library gonvml.Interface
 	device  gonvml.Device
@@ -61,7 +61,8 @@ type deviceReading struct {
 	now     time.Time
 
 	fault *gpu.Fault
-	// minor is a failure of a single measure, which is not one of the device: a panic, or else the first one.
+	// minor is a failure of a single measure, which is not a failure of the device. If there was a panic, it is the panic; otherwise it is the
+	// first failure.
 	minor *gpu.Fault
 }
 
@@ -77,7 +78,7 @@ func (l *deviceReading) succeeded(call string, answer gonvml.Return) bool {
 	return answer == gonvml.SUCCESS && l.fault == nil
 }
 
-// call calls a function of the library, and reports whether it succeeded. A failure costs this value of this reading only.
+// call calls a function of the library, and reports whether it succeeded. After a failure, only this value of this reading is missing.
 func call[T any](l *deviceReading, name string, function func() (T, gonvml.Return)) (T, bool) {
 	value, answer := protect(l, name, function)
 	return value, l.succeeded(name, answer)
@@ -89,9 +90,9 @@ func done(l *deviceReading, name string, function func() gonvml.Return) bool {
 	return ok
 }
 
-// protect calls a function of the library. A panic in NVIDIA's bindings counts as an unknown error: go-nvml v0.13.4-0 slices the buffer of
-// GetProcessUtilization past its end if another process starts between its two calls of the driver, and trusts the driver's numbers
-// elsewhere too.
+// protect calls a function of the library. A panic in NVIDIA's bindings counts as an unknown error. go-nvml v0.13.4-0 slices the buffer of
+// GetProcessUtilization past its end if another process starts between its two calls of the driver. It also trusts the driver's numbers in
+// other places.
 func protect[T any](l *deviceReading, name string, function func() (T, gonvml.Return)) (value T, answer gonvml.Return) {
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -102,14 +103,14 @@ func protect[T any](l *deviceReading, name string, function func() (T, gonvml.Re
 	return function()
 }
 
-// panicked describes a panic. Those of the C library itself cannot be recovered.
+// panicked describes a panic. A crash in the C library itself cannot be recovered.
 func panicked(name string, problem any) *gpu.Fault {
 	const text = "%s: panic: %v: the value is missing in this reading, and the agent will read it again in the next one; " +
 		"if this happens again, report it as a bug, with the version of the driver"
 	return &gpu.Fault{Reason: gpu.Unknown, Message: fmt.Sprintf(text, name, problem)}
 }
 
-// finalFault is the device's fault: that which ended the reading or, where nothing could be read, the first failure.
+// finalFault returns the device's fault. It is the fault that ended the reading or, if nothing could be read, the first failure.
 func (l *deviceReading) finalFault(g *gpu.GPU) *gpu.Fault {
 	if l.fault == nil && len(g.Busy) == 0 && len(g.Instances) == 0 && g.Memory.Total == 0 {
 		return l.minor

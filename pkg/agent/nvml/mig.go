@@ -38,7 +38,7 @@ func (c *card) instances(l *deviceReading) []gpu.Instance {
 			return l.device.GetMigDeviceHandleByIndex(i)
 		})
 		if !ok {
-			continue // an index without an instance
+			continue // There is no instance with this index.
 		}
 		if instance, ok := c.instance(l, part); ok {
 			out = append(out, instance)
@@ -74,7 +74,7 @@ func (c *card) instance(l *deviceReading, part gonvml.Device) (gpu.Instance, boo
 	return out, true
 }
 
-// countInstances adds the use of the instances, which only the performance counters of Hopper and later have.
+// countInstances adds the use of the instances. Only the performance counters of Hopper and later have it.
 func (c *card) countInstances(l *deviceReading, instances []gpu.Instance) {
 	shared := map[int]int{}
 	for i := range instances {
@@ -98,7 +98,7 @@ func (c *card) countInstances(l *deviceReading, instances []gpu.Instance) {
 	}
 }
 
-// slicesOf is how many compute slices a device has: those of its largest profile, 7 on most models, 4 on A30.
+// slicesOf returns how many compute slices a device has. It is the number in its largest profile: 7 on most models, and 4 on A30.
 func slicesOf(l *deviceReading, model string) int {
 	most := 0
 	for profile := range gonvml.GPU_INSTANCE_PROFILE_COUNT {

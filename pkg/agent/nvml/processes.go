@@ -25,7 +25,7 @@ func (c *card) listProcesses(l *deviceReading) []gpu.Process {
 		return l.device.GetProcessUtilization(since)
 	})
 	if answer == gonvml.ERROR_NOT_FOUND || (answer == gonvml.ERROR_INSUFFICIENT_SIZE && len(raw) == 0) {
-		// No process did anything: NVIDIA's wrapper reports an empty buffer as too small.
+		// No process did anything. NVIDIA's wrapper reports an empty buffer as too small.
 		raw, answer = nil, gonvml.SUCCESS
 	}
 	if !l.succeeded(name, answer) {
@@ -33,14 +33,14 @@ func (c *card) listProcesses(l *deviceReading) []gpu.Process {
 	}
 	used, newest := processUse(raw, since, l.now)
 	if newest == since {
-		// The driver reports the use since a given time: the next call must not start at the same time again.
+		// The driver reports the use since a given time, so the next call must not begin at the same time again.
 		newest = microseconds(l.now)
 	}
 	c.processes = lastSeen(newest)
 	return mergeProcesses(out, used)
 }
 
-// runningProcesses are the processes with a context on a device or an instance, those under MPS too.
+// runningProcesses returns the processes with a context on a device or an instance, including those under MPS.
 func (l *deviceReading) runningProcesses(device gonvml.Device) []gpu.Process {
 	if l.fault != nil {
 		return nil
@@ -53,7 +53,7 @@ func (l *deviceReading) runningProcesses(device gonvml.Device) []gpu.Process {
 	out := make([]gpu.Process, 0, len(open))
 	for _, p := range open {
 		process := gpu.Process{PID: int(p.Pid)}
-		// The driver writes all ones where it does not know.
+		// The driver sets all bits if it does not know the value.
 		if p.UsedGpuMemory != math.MaxUint64 {
 			process.Memory = p.UsedGpuMemory
 		}
@@ -63,8 +63,8 @@ func (l *deviceReading) runningProcesses(device gonvml.Device) []gpu.Process {
 	return slices.CompactFunc(out, func(a, b gpu.Process) bool { return a.PID == b.PID })
 }
 
-// processUse is each process's mean over the driver's samples of it, by PID, and the time of the newest sample. The driver
-// keeps a few samples for each process, of the times in which it was active.
+// processUse returns each process's mean over the driver's samples, by PID, and the time of the newest sample. The driver keeps a few
+// samples for each process, from the times in which the process was active.
 func processUse(raw []gonvml.ProcessUtilizationSample, since uint64, now time.Time) (map[int]gpu.Process, uint64) {
 	type sum struct{ busy, bandwidth, n float64 }
 	sums, newest := map[int]sum{}, since
@@ -85,7 +85,7 @@ func processUse(raw []gonvml.ProcessUtilizationSample, since uint64, now time.Ti
 	return out, newest
 }
 
-// mergeProcesses merges the running processes with those that were active, some of which have ended.
+// mergeProcesses merges the running processes with the processes that were active, some of which have ended.
 func mergeProcesses(there []gpu.Process, used map[int]gpu.Process) []gpu.Process {
 	for i := range there {
 		of := used[there[i].PID]

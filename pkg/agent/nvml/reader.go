@@ -19,13 +19,13 @@ type Reader struct {
 	open    bool
 	driver  string
 	can     capabilities
-	// cards are the GPUs that have answered at least once.
+	// cards has the GPUs that have answered at least once.
 	cards []*card
 
-	// degraded is true where the last reading had a fault; after the backoff the library is reopened.
+	// degraded is true if the last reading had a fault. After the backoff, the library is reopened.
 	degraded bool
 	backoff  backoff
-	// closed is why the library is not open.
+	// closed says why the library is not open.
 	closed *gpu.Fault
 }
 
@@ -91,7 +91,7 @@ func (r *Reader) openLibrary() {
 
 // closeLibrary closes the library, after its buffers were freed.
 func (r *Reader) closeLibrary() gonvml.Return {
-	r.open = false // First, so that the library is opened again even if this panics.
+	r.open = false // This comes first, so that the library is opened again even if Shutdown panics.
 	for _, c := range r.cards {
 		c.release(r.library)
 	}
@@ -114,7 +114,7 @@ func (r *Reader) read(now time.Time) []gpu.GPU {
 	return r.addMissing(gpus, seen)
 }
 
-// readDevice reads one device. A panic costs the reading of this device only.
+// readDevice reads one device. After a panic, only the reading of this device is missing.
 func (r *Reader) readDevice(index int, seen map[*card]bool, now time.Time) (out gpu.GPU) {
 	out = gpu.GPU{Index: index, Minor: -1}
 	defer func() {
@@ -155,10 +155,10 @@ func (r *Reader) identify(index int) (gonvml.Device, *card, *gpu.Fault) {
 	return device, c, nil
 }
 
-// printable makes a text of the driver's valid as a label's value.
+// printable makes a text from the driver valid as a label value.
 func printable(text string) string { return strings.ToValidUTF8(text, "?") }
 
-// addMissing adds the known devices that did not answer. A lost GPU may keep its index, or others may have moved up.
+// addMissing adds the known devices that did not answer. A lost GPU may keep its index, or the others may have moved up.
 func (r *Reader) addMissing(gpus []gpu.GPU, seen map[*card]bool) []gpu.GPU {
 	for _, c := range r.cards {
 		if !seen[c] {
@@ -192,14 +192,14 @@ const (
 	maxBackoff = 5 * time.Minute
 )
 
-// backoff is how long the library is not reopened after a failure: five seconds, then twice as long each time, up to five
-// minutes. The zero value is over.
+// backoff is how long the library is not reopened after a failure: five seconds at first, then twice as long each time, up to five minutes.
+// The zero value is over.
 type backoff struct {
 	length time.Duration
 	end    time.Time
 }
 
-// over reports whether to retry. An end that is further away than the longest backoff means that the clock was set back.
+// over reports whether to retry. If the end is further away than the longest backoff, the clock was set back.
 func (p *backoff) over(now time.Time) bool {
 	return !now.Before(p.end) || p.end.Sub(now) > maxBackoff
 }
@@ -210,7 +210,7 @@ func (p *backoff) increase(now time.Time) {
 	p.end = now.Add(p.length)
 }
 
-// capabilities are the optional functions that a driver's library has. A call of a missing one would crash the process.
+// capabilities has the optional functions that a driver's library has. To call a missing one would crash the process.
 type capabilities struct{ memory2, mig, mps, processes, gpm bool }
 
 func lookUpCapabilities(library gonvml.ExtendedInterface) capabilities {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxClockSkew is how far in the future a sample's time may lie; beyond that it is invalid.
+	// maxClockSkew is how far in the future a sample's time may be; beyond that, it is invalid.
 	maxClockSkew = 10 * time.Second
 	// maxOvershoot is how many percent above 100 a counter of a fully busy device may read.
 	maxOvershoot = 5
@@ -23,7 +23,7 @@ const (
 // lastSeen is the time of the newest sample that was read from a buffer of the driver, in microseconds; 0 reads all.
 type lastSeen uint64
 
-// since is the time to read from. After a clock was set back the last sample lies in the future: then all are read.
+// since returns the time to read from. After the clock was set back, the last sample is in the future, and all samples are read.
 func (s lastSeen) since(now time.Time) uint64 {
 	if microseconds(now.Add(maxClockSkew)) < uint64(s) {
 		return 0
@@ -57,7 +57,8 @@ func (l *deviceReading) samples(kind gonvml.SamplingType, last *lastSeen) []gpu.
 	return out
 }
 
-// trim converts raw samples: sorted, each time once, without empty, old or impossible ones. newest is the newest time.
+// trim converts raw samples. The result is sorted, has each time once, and has no empty, old or impossible samples. newest is the newest
+// time.
 func trim(unit gonvml.ValueType, raw []gonvml.Sample, since uint64, now time.Time) ([]gpu.Sample, uint64) {
 	out, newest := make([]gpu.Sample, 0, len(raw)), since
 	for _, s := range raw {
@@ -94,7 +95,7 @@ func number(unit gonvml.ValueType, raw [8]byte) float64 {
 	}
 }
 
-// ratio converts a percentage into a share, 0 … 1, and reports whether it is valid.
+// ratio converts a percentage to a share from 0 to 1, and reports whether it is valid.
 func ratio(percent float64) (float64, bool) {
 	if !(percent >= 0 && percent <= 100+maxOvershoot) { // NaN too
 		return 0, false
@@ -102,14 +103,14 @@ func ratio(percent float64) (float64, bool) {
 	return min(percent/100, 1), true
 }
 
-// minCounterGap is the least time between two samples of the counters: the device refreshes them every 100 ms.
+// minCounterGap is the minimum time between two samples of the counters, because the device refreshes them every 100 ms.
 const minCounterGap = 100 * time.Millisecond
 
 // counters are two samples of the performance counters (GPM) of a device or a MIG instance. A metric is computed from
 // their difference, so nothing between two readings is lost.
 type counters struct {
 	before, next gonvml.GpmSample
-	// taken is when before was filled; zero while it was not.
+	// taken is when before was filled; zero if it is not filled.
 	taken time.Time
 }
 
@@ -134,8 +135,8 @@ func (c *card) detectCounters(l *deviceReading) {
 	c.countersDetected = l.fault == nil
 }
 
-// count samples the counters of a device or an instance and returns its use since the last sample. The first sample has
-// none, nor does one that is too close to the last.
+// count samples the counters of a device or an instance, and returns its use since the last sample. The use is unknown for the first
+// sample, and for a sample that is too close to the last one.
 func (c *card) count(l *deviceReading, id int, get func(gonvml.GpmSample) gonvml.Return) gpu.Use {
 	if l.fault != nil {
 		return gpu.Use{}
@@ -152,7 +153,7 @@ func (c *card) count(l *deviceReading, id int, get func(gonvml.GpmSample) gonvml
 		return gpu.Use{}
 	}
 	if !done(l, "nvmlGpmSampleGet", func() gonvml.Return { return get(own.next) }) {
-		// A device that was reset meanwhile counts from 0 again.
+		// A device that was reset in the meantime counts from 0 again.
 		own.taken = time.Time{}
 		return gpu.Use{}
 	}

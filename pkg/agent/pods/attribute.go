@@ -41,7 +41,7 @@ func (f Figure) IsZero() bool { return !f.Known }
 // MarshalJSON writes the value alone.
 func (f Figure) MarshalJSON() ([]byte, error) { return json.Marshal(f.Value) }
 
-// plus is the sum, at most a whole GPU, known where both are.
+// plus returns the sum, at most a whole GPU. It is known if both figures are known.
 func (f Figure) plus(g Figure) Figure {
 	if !f.Known || !g.Known {
 		return Figure{}
@@ -88,12 +88,12 @@ func Attribute(reading gpu.Reading, holdings []Holding, owner func(pid int) (Con
 // device is a GPU or a MIG instance.
 type device struct {
 	uuid, gpu, instance string
-	// share of the physical GPU.
+	// share is its share of the physical GPU.
 	share float64
 	use   gpu.Use
 }
 
-// devices are a GPU and its instances. The use of a GPU that did not answer is unknown; one with instances has none.
+// devices returns a GPU and its instances. The use of a GPU that did not answer is unknown, and a GPU with instances has no use of its own.
 func devices(g *gpu.GPU) []device {
 	whole := device{uuid: g.UUID, gpu: g.UUID, share: 1}
 	if g.Fault == nil && len(g.Instances) == 0 {
@@ -136,8 +136,8 @@ func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Con
 	return parts
 }
 
-// withoutEnded drops the holders of a whole device whose pods have ended: those of pods without a process on it, if another pod that holds
-// the whole device has one. Without any process it is not known which pod is the current one.
+// withoutEnded drops the holders of a whole device whose pods have ended. If one of the pods that hold the whole device has a process on
+// it, the pods without a process have ended. If no pod has a process, it is not known which pod is the current one.
 func withoutEnded(holders []Holding, processes []gpu.Process, owner func(pid int) (Container, bool)) []Holding {
 	type pod struct{ namespace, name string }
 	podOf := func(c Container) pod { return pod{c.Namespace, c.Pod} }
@@ -165,7 +165,7 @@ func withoutEnded(holders []Holding, processes []gpu.Process, owner func(pid int
 	return slices.DeleteFunc(slices.Clone(holders), ended)
 }
 
-// found adds to the holders of a device those of an unknown one that have a process on it, in order.
+// found adds to a device's holders the holders of unknown devices that have a process on this device, in order.
 func found(holders, adrift []Holding, processes []gpu.Process, owner func(pid int) (Container, bool)) []Holding {
 	if len(adrift) == 0 {
 		return holders
@@ -187,7 +187,7 @@ func found(holders, adrift []Holding, processes []gpu.Process, owner func(pid in
 	return all
 }
 
-// byDevice groups holdings by device, each container once.
+// byDevice groups holdings by device, with each container once.
 func byDevice(holdings []Holding) map[string][]Holding {
 	sorted := slices.SortedFunc(slices.Values(holdings), func(a, b Holding) int {
 		return cmp.Or(strings.Compare(a.Device, b.Device), a.Container.Compare(b.Container),
@@ -206,7 +206,7 @@ func byDevice(holdings []Holding) map[string][]Holding {
 	return held
 }
 
-// merge sorts parts and merges those with the same key: compute instances that share a GPU instance.
+// merge sorts parts, and merges parts with the same key, which are compute instances that share a GPU instance.
 func merge(parts []Part) []Part {
 	slices.SortFunc(parts, func(a, b Part) int {
 		return cmp.Or(a.compare(b), cmp.Compare(a.Busy.Value, b.Busy.Value),

@@ -24,10 +24,10 @@ import (
 const KubeletSocket = "/var/lib/kubelet/pod-resources/kubelet.sock"
 
 const (
-	// callTimeout is the timeout of a call; a kubelet answers from memory, in milliseconds.
+	// callTimeout is the timeout of a call. A kubelet answers from memory within milliseconds.
 	callTimeout = 2 * time.Second
-	// maxAnswer is the size of the largest answer that is read, in bytes: 500 pods at 8 KiB each. A larger one is an
-	// error, because the agent has 40 MB for everything.
+	// maxAnswer limits the size of an answer, in bytes. 500 pods at 8 KiB each fit. A larger answer is an error, because the agent has only 40
+	// MB of memory.
 	maxAnswer = 4 << 20
 )
 
@@ -35,7 +35,7 @@ const (
 type Lister struct {
 	conn   *grpc.ClientConn
 	client podresources.PodResourcesListerClient
-	// replicas of each shared device that is held, as the kubelet last reported them.
+	// replicas has the replicas of each shared device that is held, as the kubelet last reported them.
 	replicas map[string]set
 }
 
@@ -46,11 +46,11 @@ func DialKubelet(socket string) (*Lister, error) {
 			"the path of the kubelet's pod-resources socket is not set: write the usual path, " + KubeletSocket,
 		)
 	}
-	// The connection to a restarted kubelet is back within one step.
+	// The delays are short, so that the connection to a restarted kubelet is back within one step.
 	again := backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: callTimeout}
 	conn, err := grpc.NewClient(
 		"unix:"+socket,
-		grpc.WithTransportCredentials(insecure.NewCredentials()), // a unix socket, guarded by its folder's mode
+		grpc.WithTransportCredentials(insecure.NewCredentials()), // A unix socket, protected by its folder's mode.
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: callTimeout}),
 	)
@@ -78,8 +78,8 @@ func (l *Lister) Holdings(ctx context.Context, reading gpu.Reading) (Held, error
 	return held, nil
 }
 
-// isTransient reports whether a retry may succeed. Otherwise the kubelet is too old for the call or configured not to
-// answer it, and the replicas are derived from those that are held.
+// isTransient reports whether a retry may succeed. Otherwise the kubelet is too old for the call or is configured not to answer it. In that
+// case, the replicas are derived from those that are held.
 func isTransient(err error) bool {
 	transient := []codes.Code{codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.ResourceExhausted}
 	return slices.Contains(transient, status.Code(err))
@@ -88,8 +88,8 @@ func isTransient(err error) bool {
 // Close ends the connection.
 func (l *Lister) Close() error { return l.conn.Close() }
 
-// deviceNames are the UUIDs of GPUs and instances by the names that device plugins give them by numbers. The UUID is
-// empty where several have a name: GPUs whose device files were not read, compute instances of one GPU instance.
+// deviceNames has the UUIDs of GPUs and instances by the numbered names that device plugins give them. The UUID is empty if several devices
+// have the same name: GPUs whose device files were not read, or compute instances of one GPU instance.
 type deviceNames map[string]string
 
 func namesOf(gpus []gpu.GPU) deviceNames {
@@ -119,14 +119,14 @@ func namesOf(gpus []gpu.GPU) deviceNames {
 }
 
 var (
-	// byNumber are the forms of deviceNames.
+	// byNumber matches the forms of deviceNames.
 	byNumber = regexp.MustCompile(`^(\d{1,4}(:\d{1,4})?|nvidia\d{1,4}(/gi\d{1,4})?)$`)
-	// byExtender are the ids of a share whose GPU a scheduler extender chose: of HAMi's and Volcano's device plugin (a GPU's
-	// UUID and a number), of vCUDA's. The plugin gives the container the GPU that its scheduler wrote on the pod, whichever id
-	// the kubelet picked (Project-HAMi/HAMi, nvinternal/plugin/server.go, Allocate; tkestack/gpu-manager,
+	// byExtender matches the ids of a share whose GPU was chosen by a scheduler extender: those of the device plugin of HAMi and Volcano (a
+	// GPU's UUID and a number), and those of vCUDA. The plugin gives the container the GPU that its scheduler wrote on the pod, independent of
+	// the id that the kubelet selected (Project-HAMi/HAMi, nvinternal/plugin/server.go, Allocate; tkestack/gpu-manager,
 	// pkg/services/allocator/nvidia/allocator.go).
 	byExtender = regexp.MustCompile(`(?i)^(GPU(-[0-9a-f]+){5}|tencent\.com/vcuda-core)-\d{1,6}$`)
-	// byUUID is a UUID at the end of a name; of the name itself, or after a mark.
+	// byUUID matches a UUID at the end of a name. The UUID is the whole name or follows a separator.
 	byUUID = regexp.MustCompile(`(?i)(^|[=-])(GPU|MIG)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 )
 
@@ -156,7 +156,7 @@ func (n deviceNames) resolve(resource, id string) (device, replica, reason strin
 	return n[base], replica, ""
 }
 
-// splitReplica splits an id into the device's and the replica's, which is empty where there is none.
+// splitReplica splits an id into the ids of the device and of the replica. The latter is empty if there is none.
 func splitReplica(id string) (base, replica string) {
 	for _, mark := range [...]string{"::", "/vgpu"} {
 		if base, replica, shared := strings.Cut(id, mark); shared && replica != "" {
@@ -166,13 +166,14 @@ func splitReplica(id string) (base, replica string) {
 	return id, ""
 }
 
-// isGPU reports whether a resource is GPUs: nvidia.com/gpu, nvidia.com/gpu.shared, nvidia.com/mig-1g.10gb.
+// isGPU reports whether a resource stands for GPUs: nvidia.com/gpu, nvidia.com/gpu.shared, nvidia.com/mig-1g.10gb.
 func isGPU(resource string) bool {
 	name, nvidia := strings.CutPrefix(resource, "nvidia.com/")
 	return nvidia && (name == "gpu" || strings.HasPrefix(name, "gpu.") || strings.HasPrefix(name, "mig-"))
 }
 
-// countReplicas is the number of a device's replicas. The highest number, from 0, counts unknown ones, too.
+// countReplicas returns the number of a device's replicas. They are numbered from 0, so the highest number also accounts for unknown
+// replicas.
 func countReplicas(replicas set) int {
 	n := len(replicas)
 	for replica := range replicas {
@@ -206,8 +207,8 @@ func (n deviceNames) claimed(resource *podresources.ClaimResource) (uuid string,
 	return n["nvidia"+minor], true
 }
 
-// lastUUID is the UUID that a name ends with, as the driver writes it, and whether it is the whole name; empty where there
-// is none. Names in Kubernetes have no capitals.
+// lastUUID returns the UUID at the end of a name, as the driver writes it, and whether it is the whole name. It is empty if there is none.
+// Names in Kubernetes have no capital letters.
 func lastUUID(name string) (uuid string, whole bool) {
 	found := byUUID.FindStringSubmatch(name)
 	if found == nil {

@@ -27,17 +27,18 @@ const (
 type tally struct {
 	names        deviceNames
 	unidentified map[string]int
-	// allocatable and held are the replicas of each device; a device that is not shared has none.
+	// allocatable and held have the replicas of each device. A device that is not shared has none.
 	allocatable, held map[string]set
 	holds             map[hold]set
-	// claimed are the containers that hold a device by a resource claim, in equal shares.
+	// claimed has the containers that hold a device through a resource claim, in equal shares.
 	claimed map[claim][]Container
 }
 
-// claim is a device of a resource claim. The containers of one claim share the device; two claims for one device do not.
+// claim is a device of a resource claim. The containers of one claim share the device equally. Two claims for the same device do not share
+// it.
 type claim struct{ device, namespace, name string }
 
-// set is a set of replicas; a whole device has one without a name.
+// set is a set of replicas. A whole device has a single replica without a name.
 type set map[string]struct{}
 
 // addReplica adds a replica to the set of a key.
@@ -48,16 +49,16 @@ func addReplica[K comparable](sets map[K]set, key K, replica string) {
 	sets[key][replica] = struct{}{}
 }
 
-// hold is a container's hold on a device: on some of its replicas or, where it is not shared, on the whole.
+// hold is a container's hold on a device: on some of its replicas or, if the device is not shared, on the whole device.
 type hold struct {
 	container Container
 	device    string
 	shared    bool
 }
 
-// readAnswers turns a kubelet's answers into holdings; all is nil where it does not report what it can allocate. before has
-// the replicas of each held device from the last call, and the result those for the next one: a device that is
-// unhealthy, or whose plugin is restarted, is held but not allocatable.
+// readAnswers converts a kubelet's answers to holdings. all is nil if the kubelet does not report what it can allocate. before has the
+// replicas of each held device from the last call, and the result has those for the next call. This is needed because a device that is
+// unhealthy, or whose plugin is restarting, is held but not allocatable.
 func readAnswers(
 	list *podresources.ListPodResourcesResponse, all *podresources.AllocatableResourcesResponse, reading gpu.Reading,
 	before map[string]set,
@@ -125,8 +126,8 @@ func (t *tally) allocatableReplicas(all []*podresources.ContainerDevices) {
 	}
 }
 
-// resolveReplicas adds to the held replicas of each device those that can be allocated, or could before. It returns the latter,
-// and whether they are known for every device.
+// resolveReplicas adds to the held replicas of each device the replicas that can be allocated now or could be allocated before. It returns
+// the latter, and whether they are known for every device.
 func (t *tally) resolveReplicas(before map[string]set) (known map[string]set, complete bool) {
 	known, complete = map[string]set{}, true
 	for device, held := range t.held {

@@ -13,10 +13,10 @@ import (
 // Only the first has the container's id. It exists before the container's first process, but is cut at 255 characters.
 type logNames struct {
 	logs fs.FS
-	// stale: the folders may be listed again, once.
+	// stale is true if the folders may be listed once more.
 	stale      bool
-	containers map[string]Container // by id
-	pods       map[string]pod       // by UID
+	containers map[string]Container // By id.
+	pods       map[string]pod       // By UID.
 }
 
 // pod is a pod's name and the folder of its containers' logs.
@@ -31,7 +31,7 @@ func (n *logNames) container(id string) (Container, bool) {
 	return c, found
 }
 
-// onlyContainer is the container of a pod that has a single one; the names do not identify one of several.
+// onlyContainer returns the container of a pod that has a single one. The names do not identify one of several containers.
 func (n *logNames) onlyContainer(uid string) (Container, bool) {
 	p, found := n.pods[uid]
 	if !found && n.list() {
@@ -66,7 +66,7 @@ func (n *logNames) list() bool {
 	return true
 }
 
-// parseLink reads POD_NAMESPACE_CONTAINER-ID.log. No name in Kubernetes holds an underscore.
+// parseLink parses POD_NAMESPACE_CONTAINER-ID.log. No name in Kubernetes contains an underscore.
 func parseLink(link string) (id string, c Container, ok bool) {
 	base, isLog := strings.CutSuffix(link, ".log")
 	parts := strings.Split(base, "_")
@@ -80,7 +80,7 @@ func parseLink(link string) (id string, c Container, ok bool) {
 	return parts[2][dash+1:], Container{Namespace: parts[1], Pod: parts[0], Name: parts[2][:dash]}, true
 }
 
-// parseFolder reads NAMESPACE_POD_UID.
+// parseFolder parses NAMESPACE_POD_UID.
 func parseFolder(folder string) (uid string, p pod, ok bool) {
 	parts := strings.Split(folder, "_")
 	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {

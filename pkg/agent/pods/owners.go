@@ -10,10 +10,10 @@ import (
 	"strconv"
 )
 
-// maxFileSize bounds a file of a process, in bytes: a cgroup file of version 1 has some 14 lines of 250 bytes.
+// maxFileSize limits the size of a process's file, in bytes. A cgroup file of version 1 has about 14 lines of 250 bytes.
 const maxFileSize = 16 << 10
 
-// mpsServer is the comm of nvidia-cuda-mps-server, which the kernel cuts at 15 characters.
+// mpsServer is the comm of nvidia-cuda-mps-server, which the kernel truncates to 15 characters.
 const mpsServer = "nvidia-cuda-mps"
 
 // Owners maps processes to containers, and caches them. It is not safe for concurrent use.
@@ -21,7 +21,7 @@ type Owners struct {
 	proc   fs.FS
 	names  logNames
 	buffer []byte
-	// generation counts calls of Lookup; processes that were not asked for since the call before the last are dropped.
+	// generation counts the calls of Lookup. Processes that were not looked up since the call before the last one are dropped.
 	generation int
 	processes  map[int]process
 }
@@ -55,7 +55,7 @@ func (o *Owners) Lookup() func(pid int) (Container, bool) {
 func (o *Owners) owner(pid int) (Container, bool) {
 	p, found := o.processes[pid]
 	if found && p.generation == o.generation {
-		return p.owner, true // it has several devices open
+		return p.owner, true // The process has several devices open.
 	}
 	s, err := o.stat(pid)
 	if err != nil || s.ended || s.comm == mpsServer {
@@ -70,7 +70,7 @@ func (o *Owners) owner(pid int) (Container, bool) {
 	if !known {
 		return Container{}, false
 	}
-	// The cgroup may be that of another process that got the PID meanwhile.
+	// The cgroup may belong to another process that got the PID in the meantime.
 	if again, err := o.stat(pid); err != nil || again.start != s.start {
 		return Container{}, false
 	}
@@ -93,7 +93,7 @@ func (o *Owners) readOwner(pid int) (Container, bool) {
 	if at.Pod != "" {
 		return o.names.onlyContainer(at.Pod)
 	}
-	// A container without a pod is not of Kubernetes, unless the agent sees only the path's end.
+	// A container without a pod does not belong to Kubernetes, unless the agent sees only the end of the path.
 	return Container{}, at.Container == "" || !at.Relative
 }
 
@@ -105,7 +105,7 @@ func (o *Owners) stat(pid int) (stat, error) {
 	return parseStat(file)
 }
 
-// file reads a process's file; the result is valid until the next call. A file above the limit is an error.
+// file reads a process's file. The result is valid until the next call. A file above the size limit is an error.
 func (o *Owners) file(pid int, name string) ([]byte, error) {
 	f, err := o.proc.Open(strconv.Itoa(pid) + "/" + name)
 	if err != nil {
@@ -126,14 +126,14 @@ func (o *Owners) file(pid int, name string) ([]byte, error) {
 type stat struct {
 	comm  string
 	start uint64 // in clock ticks after boot
-	// ended: a zombie, whose cgroup may be the root by now.
+	// ended is true for a zombie, whose cgroup may already be the root.
 	ended bool
 }
 
 // startField is the index of the start time among the fields after the comm (proc(5): field 22, the comm is field 2).
 const startField = 22 - 3
 
-// parseStat reads /proc/PID/stat: PID (COMM) STATE …. A process chooses its comm, even with spaces and parentheses.
+// parseStat parses /proc/PID/stat: PID (COMM) STATE …. A process chooses its own comm, which may contain spaces and parentheses.
 func parseStat(file []byte) (stat, error) {
 	from, to := bytes.IndexByte(file, '('), bytes.LastIndexByte(file, ')')
 	if from < 0 || to < from {

@@ -9,14 +9,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// The measures of a process.
+// Measures of a process.
 const (
 	didBusy = iota
 	didBandwidth
 	measures
 )
 
-// work is the sum of some processes' own figures.
+// work is the sum of the figures of some processes.
 type work [measures]float64
 
 func (w *work) add(p gpu.Process) {
@@ -24,16 +24,16 @@ func (w *work) add(p gpu.Process) {
 	w[didBandwidth] += ratio(p.Bandwidth)
 }
 
-// shares is the work of a device's processes, by holder.
+// shares has the work of a device's processes, by holder.
 type shares struct {
 	holders []work
-	// seen are the holders with a process, untold those with a process that the driver does not measure.
+	// seen says which holders have a process, and untold says which have a process that the driver does not measure.
 	seen, untold []bool
-	// all is the work of all processes, of no holder's too.
+	// all is the work of all processes, including processes without a holder.
 	all work
-	// open is the work of processes that may be any holder's.
+	// open is the work of processes that may belong to any holder.
 	open work
-	// openUntold: the driver does not measure such a process, so its work is unknown.
+	// openUntold is true if the driver does not measure one of these processes, so that its work is unknown.
 	openUntold bool
 }
 
@@ -84,15 +84,15 @@ func (s shares) figure(holder int, device Figure, measure int) Figure {
 	return Figure{Known: all > 0 || s.seen[holder]}
 }
 
-// sorted sorts processes, so that their sum is the same to the bit in any order of the driver's.
+// sorted sorts processes, so that their sum does not depend on the order in which the driver reports them.
 func sorted(processes []gpu.Process) []gpu.Process {
 	return slices.SortedFunc(slices.Values(processes), func(a, b gpu.Process) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Busy, b.Busy), cmp.Compare(a.Bandwidth, b.Bandwidth))
 	})
 }
 
-// place is the pod and the container of a process by its /proc/PID/cgroup, for any container runtime, cgroup version
-// and cgroup driver; what is not known is empty. A process of the node itself has neither.
+// place is the pod and the container of a process according to its /proc/PID/cgroup, for any container runtime, cgroup version and cgroup
+// driver. Unknown parts are empty. A process of the node itself has neither.
 type place struct {
 	// Pod is the pod's UID: of a static pod the hash of its manifest, without dashes.
 	Pod string
@@ -123,7 +123,7 @@ func parsePlace(file string) place {
 	return best
 }
 
-// rank is higher, the more specific a place is.
+// rank is higher for a more specific place.
 func (p place) rank() int {
 	rank := 0
 	if p.Container != "" {
@@ -139,7 +139,7 @@ func parsePath(path string) place {
 	p := place{Relative: strings.HasPrefix(path, "/../")}
 	path = strings.TrimSuffix(path, " (deleted)")
 	for segment := range strings.SplitSeq(path, "/") {
-		// containerd without the kubelet's systemd driver: kubepods-podUID.slice:cri-containerd:ID in one segment.
+		// Without the kubelet's systemd driver, containerd uses a single segment: kubepods-podUID.slice:cri-containerd:ID.
 		for name := range strings.SplitSeq(segment, ":") {
 			if uid := podUID(name); uid != "" && p.Pod == "" {
 				p.Pod, p.Container = uid, "" // A container around the pod is a node: kind, k3d.
@@ -151,7 +151,8 @@ func parsePath(path string) place {
 	return p
 }
 
-// podUID of a segment: podUID by the cgroupfs driver, NAME-podUID.slice by systemd's, which writes _ for a dash.
+// podUID returns the UID in a segment. It is podUID with the cgroupfs driver, and NAME-podUID.slice with the systemd driver, which replaces
+// dashes by underscores.
 func podUID(name string) string {
 	name, systemd := strings.CutSuffix(name, ".slice")
 	if systemd {
@@ -159,13 +160,13 @@ func podUID(name string) string {
 	}
 	uid, found := strings.CutPrefix(name, "pod")
 	uid = strings.ReplaceAll(uid, "_", "-")
-	if found && (isUUID(uid) || isHex(uid, 32)) { // Of a static pod it is a hash.
+	if found && (isUUID(uid) || isHex(uid, 32)) { // The UID of a static pod is a hash.
 		return uid
 	}
 	return ""
 }
 
-// containerID of a segment: ID by the cgroupfs driver, RUNTIME-ID.scope by systemd's.
+// containerID returns the id in a segment. It is ID with the cgroupfs driver, and RUNTIME-ID.scope with the systemd driver.
 func containerID(name string) string {
 	name = strings.TrimSuffix(name, ".scope")
 	if id := name[strings.LastIndexByte(name, '-')+1:]; isContainerID(id) {

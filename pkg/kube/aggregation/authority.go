@@ -16,20 +16,21 @@ import (
 	"time"
 )
 
-// The keys of the Secret: the certificates in PEM, the newest first, and their keys in the same order.
+// Keys of the Secret. One has the certificates in PEM with the newest first, the other has their private keys in the same order.
 const (
 	CertificatesKey = "ca.crt"
 	KeysKey         = "ca.key"
 )
 
 const (
-	// renewAt and signAt are the parts of a lifetime that are left when the next certificate is made, and when it signs.
+	// renewAt and signAt divide the lifetime of an authority's certificate. The next certificate is made when a third of the lifetime is left,
+	// and it begins to sign when a sixth is left.
 	renewAt, signAt = 3, 6
 	// MinLifetimes is how many lifetimes of a leaf an authority lives at least, so that no leaf outlives the one that signed it.
 	MinLifetimes = signAt
-	// skew is how far clocks may be apart.
+	// skew is the tolerated difference between two clocks.
 	skew = 5 * time.Minute
-	// maxCertificates bounds what is read from a Secret.
+	// maxCertificates limits how many certificates are read from a Secret.
 	maxCertificates = 16
 )
 
@@ -39,10 +40,10 @@ type signer struct {
 	key         crypto.Signer
 }
 
-// made is when it was made.
+// made returns the time at which the certificate was created.
 func (s signer) made() time.Time { return s.certificate.NotBefore.Add(skew) }
 
-// left is its part of the lifetime that begins when 1/part of it is left.
+// left returns the time from which at most 1/part of the lifetime is left.
 func (s signer) left(part int) time.Time {
 	end := s.certificate.NotAfter
 	return end.Add(-end.Sub(s.made()) / time.Duration(part))
@@ -147,7 +148,7 @@ func newSigner(now time.Time, lifetime time.Duration) (signer, error) {
 	return signer{certificate: certificate, key: key}, nil
 }
 
-// create makes a key and a certificate by a signer, or by itself where the signer has no key.
+// create makes a key and a certificate that is signed by a signer. If the signer has no key, the certificate signs itself.
 func create(template *x509.Certificate, by signer) (der []byte, key *ecdsa.PrivateKey, err error) {
 	if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, nil, err
@@ -197,7 +198,8 @@ func (a *Authority) NotAfter() time.Time {
 	return a.all[0].certificate.NotAfter
 }
 
-// signer is the newest certificate, but the one before it while a sixth of that one's lifetime is left.
+// signer returns the certificate to sign with. This is the newest one, or the previous one as long as more than a sixth of its lifetime is
+// left.
 func (a *Authority) signer(now time.Time) (signer, error) {
 	for i, s := range a.all {
 		if i+1 < len(a.all) && now.Before(a.all[i+1].left(signAt)) {
@@ -213,12 +215,12 @@ func (a *Authority) signer(now time.Time) (signer, error) {
 // issued is a certificate with its key, in PEM.
 type issued struct {
 	certificate, key []byte
-	// by is the certificate that signed it; it is to be replaced at renewal, and ends at notAfter.
+	// by is the certificate of the signer. The issued certificate is to be replaced at renewal and expires at notAfter.
 	by                *x509.Certificate
 	renewal, notAfter time.Time
 }
 
-// issue signs a certificate for a server or a client. The first of its hosts, DNS names or addresses, is its common name.
+// issue signs a certificate for a server or a client. hosts are DNS names or IP addresses, and the first one is the common name.
 func (a *Authority) issue(
 	now time.Time, lifetime time.Duration, usage x509.ExtKeyUsage, hosts ...string,
 ) (issued, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/run"
 )
 
-// The keys of a client's Secret; its certificates of authorities are in CertificatesKey.
+// Keys of a client's Secret. The certificates of the authority are under CertificatesKey.
 const (
 	clientCertificateKey = core.TLSCertKey
 	clientKeyKey         = core.TLSPrivateKeyKey
@@ -40,7 +40,7 @@ func (s *Secret) KeepClient(ctx context.Context, clock run.Clock, namespace, nam
 func (s *Secret) renewClient(ctx context.Context, now time.Time, namespace, name string, lifetime time.Duration) error {
 	authority := s.known()
 	if authority == nil {
-		return nil // It is renewed once the authority is known.
+		return nil // The certificate is renewed once the authority is known.
 	}
 	by, err := authority.signer(now)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Secret) renewClient(ctx context.Context, now time.Time, namespace, name
 	_, err = secrets.Update(ctx, secret, metav1.UpdateOptions{})
 	switch {
 	case apierrors.IsConflict(err):
-		return nil // It is read again.
+		return nil // The next attempt reads the Secret again.
 	case err != nil:
 		return fmt.Errorf("write the Secret %s/%s: set keda.enabled in the chart, or apply deploy/with-keda-scaler: %w",
 			namespace, name, err)
@@ -81,7 +81,7 @@ func (s *Secret) renewClient(ctx context.Context, now time.Time, namespace, name
 	return nil
 }
 
-// fresh reports whether a certificate is by a signer, and more than a third of its lifetime is left.
+// fresh reports whether a signer issued a certificate, and more than a third of the certificate's lifetime is left.
 func fresh(text []byte, by signer, now time.Time) bool {
 	block, _ := pem.Decode(text)
 	if block == nil {

@@ -42,32 +42,32 @@ func (m *Mode) Set(text string) error {
 // Type implements pflag.Value.
 func (*Mode) Type() string { return "auto|true|false" }
 
-// vacancy is how long a group that another server had must be free before Auto takes it, so that a server that is being reinstalled
-// gets it back.
+// vacancy is how long a group must be free, after another server had it, before Auto takes it. A server that is being reinstalled gets its
+// group back this way.
 const vacancy = 10 * time.Minute
 
-// The owner of the APIServices that Forewarm creates: Kubernetes deletes them together with their owner. The owner is a ClusterRole,
-// because it is deleted when Forewarm is uninstalled, and because a namespaced object cannot own a cluster-scoped one.
+// Kind and version of the owner of the APIServices that Forewarm creates. Kubernetes deletes them together with their owner. The owner is a
+// ClusterRole, because it is deleted when Forewarm is uninstalled, and because a namespaced object cannot own a cluster-scoped one.
 const (
 	ownerVersion = "rbac.authorization.k8s.io/v1"
 	ownerKind    = "ClusterRole"
 )
 
-// apiService is what Forewarm reads of an APIService.
+// apiService has the fields of an APIService that Forewarm uses.
 type apiService struct {
 	name, group, version string
-	// service is behind it; none where the kube-apiserver serves the group itself.
+	// service serves the group; empty if the kube-apiserver serves the group itself.
 	service Service
-	// bundle is caBundle, as in the object; insecure is insecureSkipTLSVerify.
+	// bundle is the field caBundle as it is in the object; insecure is insecureSkipTLSVerify.
 	bundle   string
 	insecure bool
 	owners   []metav1.OwnerReference
-	// available: the kube-apiserver reaches the service. unavailable is why it does not; empty where it has not tried.
+	// available is true if the kube-apiserver reaches the service. unavailable says why it does not; empty if it has not tried.
 	available   bool
 	unavailable string
 }
 
-// read reads an APIService of the groups; missing fields, and those of other types than expected, are empty.
+// read reads the APIService of one of our groups. Fields that are missing or have an unexpected type are empty.
 func read(object *unstructured.Unstructured) *apiService {
 	text := func(path ...string) string {
 		value, _, err := unstructured.NestedString(object.Object, path...)
@@ -93,7 +93,7 @@ func read(object *unstructured.Unstructured) *apiService {
 	return out
 }
 
-// availability reports whether the kube-apiserver reaches the server of an APIService, and why it does not.
+// availability reports whether the kube-apiserver reaches the server of an APIService, and if not, why.
 func availability(object *unstructured.Unstructured) (is bool, why string) {
 	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
 	if err != nil {
@@ -129,20 +129,20 @@ func Names() map[string]string {
 	}
 }
 
-// situation is what the leader decides by.
+// situation is the input of the leader's decision.
 type situation struct {
 	own   Service
 	modes map[string]Mode // by group
 	owner string          // the ClusterRole
 	// all are the cluster's APIServices of the groups.
 	all []apiService
-	// bundle is to be their caBundle, encoded; trust is whether Forewarm knows it. With neither it waits; with trust alone
-	// the kube-apiserver verifies by the authorities of its machine.
+	// bundle is the caBundle that they should have, encoded. trust is true if Forewarm knows this bundle. If there is neither, Forewarm waits.
+	// If there is only trust, the kube-apiserver verifies with the authorities of its machine.
 	bundle string
 	trust  bool
-	// verifyAll is whether APIServices that are not verified shall be.
+	// verifyAll is true if APIServices that are not verified should be verified from now on.
 	verifyAll bool
-	// vacant are groups that another server held a short time ago.
+	// vacant has the groups that another server had a short time ago.
 	vacant map[string]bool
 }
 
@@ -150,7 +150,7 @@ type situation struct {
 type act struct {
 	verb verb
 	name string
-	// group is set for create; of is the APIService otherwise.
+	// group is set for create. For the other verbs, of is the APIService.
 	group string
 	of    apiService
 }
@@ -159,13 +159,13 @@ type verb string
 
 const (
 	register verb = "create"
-	remove   verb = "delete"  // It leads here and the group is not served.
-	trust    verb = "verify"  // It leads here with another caBundle.
-	adopt    verb = "adopt"   // It leads here and would outlive Forewarm.
-	release  verb = "release" // It leads elsewhere and would end with Forewarm.
+	remove   verb = "delete"  // The APIService leads here, and Forewarm does not serve the group.
+	trust    verb = "verify"  // The APIService leads here with another caBundle.
+	adopt    verb = "adopt"   // The APIService leads here and would outlive Forewarm.
+	release  verb = "release" // The APIService leads to another server and would be deleted with Forewarm.
 )
 
-// decide returns what to write, and what prevents Forewarm from having the groups that it should have.
+// decide returns the writes that are due, and the problems that keep Forewarm from serving groups that it should serve.
 func decide(s *situation) (acts []act, problems []string) {
 	names := Names()
 	for _, group := range groups() {
@@ -185,7 +185,7 @@ func decide(s *situation) (acts []act, problems []string) {
 	return acts, problems
 }
 
-// update returns what to write to an existing APIService.
+// update returns the writes that an existing APIService needs.
 func (s *situation) update(a apiService) (acts []act) {
 	owned := a.ownedBy(s.owner)
 	write := func(v verb) { acts = append(acts, act{verb: v, name: a.name, of: a}) }
@@ -208,7 +208,7 @@ func (s *situation) update(a apiService) (acts []act) {
 	return acts
 }
 
-// problem says why Forewarm does not have a group that it should have. It is empty if there is no problem.
+// problem says why Forewarm does not serve a group that it should serve. It is empty if there is no problem.
 func (s *situation) problem(group string, held []apiService) string {
 	others := map[string]bool{}
 	for _, a := range held {

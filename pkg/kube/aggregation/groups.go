@@ -29,7 +29,7 @@ type Groups struct {
 
 	mu     sync.Mutex
 	owners GroupOwners // nil until known; never changed, but replaced
-	// unavailable says why the kube-apiserver does not reach a group that leads here, by group. reached: it does reach one.
+	// unavailable says for each group that leads here why the kube-apiserver cannot reach it. reached is true if it can reach at least one.
 	unavailable map[string]string
 	reached     bool
 	changed     changes.Feed
@@ -98,7 +98,7 @@ func (w *Groups) refresh() {
 	w.changed.Notify()
 }
 
-// known returns the owners; nil while they are not all known. Read only.
+// known returns the owners, or nil until all of them are known. Callers must not modify the result.
 func (w *Groups) known() GroupOwners {
 	if w.watch.Check() != nil {
 		return nil
@@ -167,7 +167,7 @@ func (w *Groups) reportChange(ctx context.Context, events record.EventRecorder, 
 	events.Event(w.object(), kind, reason, c.message)
 }
 
-// object returns Forewarm's own service, which the events are about.
+// object returns Forewarm's own service, the object of the events.
 func (w *Groups) object() runtime.Object {
 	namespace, name, _ := split(w.own)
 	return &core.ObjectReference{APIVersion: "v1", Kind: "Service", Namespace: namespace, Name: name}
@@ -175,12 +175,12 @@ func (w *Groups) object() runtime.Object {
 
 var _ prometheus.Collector = (*Groups)(nil)
 
-// ownedDesc is 1 where all versions of a group lead to Forewarm.
+// ownedDesc describes the metric that is 1 if all versions of a group lead to Forewarm.
 var ownedDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_api_group_held", "1 if the API group points to Forewarm, 0 if it points to another server.",
 	[]string{"group"}, nil)
 
-// availableDesc is 1 where the kube-apiserver reaches Forewarm by a group.
+// availableDesc describes the metric that is 1 if the kube-apiserver reaches Forewarm through a group.
 var availableDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_api_group_available",
 	"1 if the kube-apiserver reaches Forewarm through the API group, 0 if it does not. Absent for groups that point to another server.",

@@ -18,7 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/run"
 )
 
-// The fields of an APIService's spec by which the kube-apiserver verifies the server behind it.
+// Fields of an APIService's spec that say how the kube-apiserver verifies the server.
 const (
 	caBundle = "caBundle"
 	insecure = "insecureSkipTLSVerify"
@@ -27,15 +27,16 @@ const (
 const (
 	// holdRetry is the pause after a write that failed.
 	holdRetry = 5 * time.Second
-	// holdPeriod is when to look again without a change, for groups that become free for long enough.
+	// holdPeriod is the time until the next step if nothing changes. It is needed because a group must be free for some time before Forewarm
+	// takes it.
 	holdPeriod = 5 * time.Minute
 )
 
 // Bundler has the certificates by which Forewarm is verified.
 type Bundler interface {
-	// CurrentCABundleContent has them in PEM; none while they are unknown.
+	// CurrentCABundleContent returns the bundle in PEM, or nothing while the bundle is unknown.
 	CurrentCABundleContent() []byte
-	// Subscribe notifies of changes until the context ends.
+	// Subscribe notifies a signal of changes until the context ends.
 	Subscribe(ctx context.Context, signal changes.Signal)
 }
 
@@ -76,19 +77,19 @@ func (w *Groups) Hold(ctx context.Context, clock run.Clock, config HoldConfig) {
 	}
 }
 
-// holder is the leader's state.
+// holder has the state that only the leader needs.
 type holder struct {
 	watch     *Groups
 	config    HoldConfig
 	verifyAll time.Time
-	// heldByOther are the groups that another server held at the last step; vacated is until when, at the latest, it held those that
-	// are not Forewarm's since.
+	// heldByOther has the groups that another server had at the last step. vacated has the groups that became free since, each with the latest
+	// time at which another server may still have had it.
 	heldByOther map[string]bool
 	vacated     map[string]time.Time
 	said        changes.LastError
 }
 
-// step writes what is due, and returns when to look again without a change.
+// step makes the writes that are due, and returns when the next step is needed if nothing changes.
 func (h *holder) step(ctx context.Context, now time.Time) (next time.Time) {
 	next = now.Add(holdPeriod)
 	if now.Before(h.verifyAll) {
@@ -154,8 +155,8 @@ func (h *holder) situation(now time.Time) situation {
 	return s
 }
 
-// do writes to one APIService. Every write names the version that was seen, so that one that has changed since is not written
-// to: the watch reports what it is now.
+// do makes one write to an APIService. Every write contains the resource version that the watch has seen. If the APIService has changed
+// since, the API server rejects the write, and the watch reports the new state.
 func (h *holder) do(ctx context.Context, a act, bundle string) error {
 	err := h.write(ctx, a, bundle)
 	switch {
@@ -170,7 +171,7 @@ func (h *holder) do(ctx context.Context, a act, bundle string) error {
 	return nil
 }
 
-// reasons of the writes, for the log.
+// reasons has the reason for each kind of write, for the log.
 var reasons = map[verb]string{ //nolint:gochecknoglobals // A constant table.
 	register: "no other server served its group",
 	remove:   "it led to Forewarm, but Forewarm does not serve its group",
@@ -208,7 +209,7 @@ func (h *holder) write(ctx context.Context, a act, bundle string) error {
 	}
 }
 
-// owner refers to the ClusterRole. Where it is gone, Forewarm is being uninstalled, and nothing is created.
+// owner returns a reference to the ClusterRole. If the ClusterRole does not exist, Forewarm is being uninstalled and creates nothing.
 func (h *holder) owner(ctx context.Context) (metav1.OwnerReference, error) {
 	role, err := h.watch.roles.Get(ctx, h.config.Owner, metav1.GetOptions{})
 	switch {
@@ -228,7 +229,7 @@ func (h *holder) owner(ctx context.Context) (metav1.OwnerReference, error) {
 	}, nil
 }
 
-// object is a new APIService.
+// object returns a new APIService.
 func (h *holder) object(a act, bundle string, owner metav1.OwnerReference) *unstructured.Unstructured {
 	namespace, name, _ := split(h.watch.own)
 	spec := map[string]any{
@@ -250,7 +251,7 @@ func (h *holder) object(a act, bundle string, owner metav1.OwnerReference) *unst
 	return out
 }
 
-// priority of the groups in discovery: that of other metrics adapters.
+// priority is the priority of the groups in discovery. Other metrics adapters use the same.
 const priority = 100
 
 // patchOwners replaces the owners of an APIService.
@@ -258,7 +259,7 @@ func (h *holder) patchOwners(ctx context.Context, a act, owners []metav1.OwnerRe
 	return h.patch(ctx, a, map[string]any{"metadata": map[string]any{"ownerReferences": owners}})
 }
 
-// patch changes the version of an APIService that was seen.
+// patch patches an APIService, provided that it still has the version that was seen.
 func (h *holder) patch(ctx context.Context, a act, fields map[string]any) error {
 	metadata, ok := fields["metadata"].(map[string]any)
 	if !ok {

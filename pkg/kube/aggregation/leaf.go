@@ -28,7 +28,7 @@ type Leaf struct {
 
 	mu       sync.Mutex
 	current  issued
-	verified bool // by the Secret's authority
+	verified bool // The authority in the Secret signed it.
 
 	// Feed notifies of a new certificate.
 	changes.Feed
@@ -107,7 +107,7 @@ func (l *Leaf) Run(ctx context.Context, clock run.Clock) error {
 	return nil
 }
 
-// refresh signs a certificate if it is due, and returns when to look again.
+// refresh signs a certificate if that is due, and returns when to look again.
 func (l *Leaf) refresh(now time.Time) (next time.Time, err error) {
 	again := now.Add(l.lifetime / (4 * renewAt))
 	authority, err := l.secret.Authority()
@@ -176,7 +176,7 @@ func (c ExpiryCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// endOf is when the first certificate in a file ends, which is the server's own; zero where none can be read.
+// endOf returns when the first certificate in a file expires, which is the server's own. The result is zero if it cannot be read.
 func endOf(file string) time.Time {
 	if file == "" {
 		return time.Time{}

@@ -79,7 +79,7 @@ func (h GroupOwners) ownedBy(group string, service Service) bool {
 	return len(h[group]) == 1 && h[group][0] == service
 }
 
-// describe returns the owner of a group in words.
+// describe returns a text that says who owns a group.
 func (h GroupOwners) describe(group string, own Service) string {
 	if h.ownedBy(group, own) {
 		return "leads to Forewarm"
@@ -94,8 +94,8 @@ func (h GroupOwners) describe(group string, own Service) string {
 	return "leads to " + strings.Join(names, " and ")
 }
 
-// condition returns whether an HPA can reach the metric of a Forecast, and who owns the groups. unavailable says why the
-// kube-apiserver does not reach a group that leads here.
+// condition says whether an HPA can reach the metric of a Forecast, and who owns the groups. unavailable says why the kube-apiserver cannot
+// reach a group that leads here.
 func (h GroupOwners) condition(own Service, unavailable map[string]string) snapshot.Condition {
 	external, custom := h.ownedBy(External, own), h.ownedBy(Custom, own)
 	c := snapshot.Condition{
@@ -132,12 +132,12 @@ func (h GroupOwners) condition(own Service, unavailable map[string]string) snaps
 // change is a group with a new owner.
 type change struct {
 	group string
-	// lost: it led here before; gained: it does now.
+	// lost is true if the group led here before, gained if it leads here now.
 	lost, gained bool
 	message      string
 }
 
-// changesSince returns the groups whose owner changed, in their order; none while the owners before are unknown.
+// changesSince returns the groups whose owner changed, in the order of the groups. It returns none if the previous owners are unknown.
 func changesSince(before, now GroupOwners, own Service) []change {
 	if before == nil {
 		return nil

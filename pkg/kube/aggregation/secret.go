@@ -32,9 +32,9 @@ type Secret struct {
 
 	mu        sync.Mutex
 	authority *Authority
-	err       error // why there is none
+	err       error // Why there is no authority.
 
-	// Feed notifies of changes of the authority.
+	// Feed notifies subscribers when the authority changes.
 	changes.Feed
 }
 
@@ -83,7 +83,7 @@ func (s *Secret) Authority() (*Authority, error) {
 	return s.authority, s.err
 }
 
-// known is the authority, nil while it is unknown.
+// known returns the authority, or nil while it is unknown.
 func (s *Secret) known() *Authority {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *Secret) VerifyOptions() (options x509.VerifyOptions, ok bool) {
 	return x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, ok
 }
 
-// advise is an error about the Secret.
+// advise returns an error that says what is wrong with the Secret and what to do.
 func (s *Secret) advise(what, do string) error {
 	text := fmt.Sprintf("the Secret %s/%s with the certificate authority %s", s.namespace, s.name, what)
 	if do != "" {
@@ -121,7 +121,7 @@ func (s *Secret) missing() error {
 	return s.advise("does not exist", "apply Forewarm's manifests, or set --tls-cert-file and --tls-private-key-file")
 }
 
-// watchFailed keeps what is known: a certificate outlives an outage.
+// watchFailed records an error of the watch. It keeps the known authority, because a certificate outlives an outage.
 func (s *Secret) watchFailed(ctx context.Context, problem *informer.ReadError) {
 	do := "Forewarm tries again"
 	err := problem.Cause
@@ -135,7 +135,8 @@ func (s *Secret) watchFailed(ctx context.Context, problem *informer.ReadError) {
 	s.set(nil, s.advise(fmt.Sprintf("cannot be read (%.300s)", err), do))
 }
 
-// observe takes the Secret's content; nil where it is gone. Where it is no authority, the one before stays.
+// observe reads the authority in the Secret; nil means that the Secret was deleted. If the Secret has no valid authority, the previous one
+// stays.
 func (s *Secret) observe(secret *core.Secret) {
 	if secret == nil {
 		s.set(nil, s.missing())
@@ -158,7 +159,7 @@ func (s *Secret) unreadable(err error) error {
 		"restore it, or remove its data: Forewarm writes it again")
 }
 
-// set keeps a known authority where there is no other: it still signs.
+// set replaces the authority. If there is no new one, the known authority stays, because it can still sign.
 func (s *Secret) set(authority *Authority, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +177,7 @@ func (s *Secret) set(authority *Authority, err error) {
 func (s *Secret) Fill(ctx context.Context, clock run.Clock, lifetime time.Duration) {
 	changed := changes.NewSignal()
 	s.Subscribe(ctx, changed)
-	var since time.Time // it is empty
+	var since time.Time // Since when the Secret is empty.
 	for ctx.Err() == nil {
 		now := clock.Now()
 		switch {
@@ -192,10 +193,11 @@ func (s *Secret) Fill(ctx context.Context, clock run.Clock, lifetime time.Durati
 	}
 }
 
-// fillAfter is how long a Secret is empty before a replica that knows no authority makes one: another may know it.
+// fillAfter is how long a Secret must be empty before a replica that knows no authority makes a new one. Another replica may know the
+// authority.
 const fillAfter = 10 * time.Second
 
-// isEmpty reports that the Secret was read, and holds nothing.
+// isEmpty reports whether the Secret was read and is empty.
 func (s *Secret) isEmpty() bool {
 	for _, secret := range s.watch.List() {
 		return len(secret.Data[CertificatesKey])+len(secret.Data[KeysKey]) == 0
@@ -219,8 +221,8 @@ func (s *Secret) keep(ctx context.Context, now time.Time, lifetime time.Duration
 	}
 }
 
-// renew reads the newest Secret and writes a renewed authority into it. Another writer's change is a conflict, and is read the
-// next time.
+// renew reads the newest Secret and writes a renewed authority into it. If another replica has changed the Secret, the write fails with a
+// conflict, and the next attempt reads the change.
 func (s *Secret) renew(ctx context.Context, now time.Time, lifetime time.Duration) error {
 	secrets := s.client.CoreV1().Secrets(s.namespace)
 	secret, err := secrets.Get(ctx, s.name, metav1.GetOptions{})
@@ -235,7 +237,7 @@ func (s *Secret) renew(ctx context.Context, now time.Time, lifetime time.Duratio
 		return s.unreadable(err)
 	}
 	if known := s.known(); known != nil && len(authority.all) == 0 {
-		authority, secret.Data = known, nil // Someone emptied the Secret: replicas and kube-apiservers use what was in it.
+		authority, secret.Data = known, nil // Someone emptied the Secret. Others still use its previous content.
 	}
 	renewed, changed, err := authority.Renew(now, lifetime)
 	if err != nil || !changed && secret.Data != nil {
@@ -247,7 +249,7 @@ func (s *Secret) renew(ctx context.Context, now time.Time, lifetime time.Duratio
 	_, err = secrets.Update(ctx, secret, metav1.UpdateOptions{})
 	switch {
 	case apierrors.IsConflict(err):
-		return err // Another replica wrote it: the watch has what.
+		return err // Another replica wrote the Secret. The watch delivers the content.
 	case err != nil:
 		return s.advise(fmt.Sprintf("cannot be written (%.300s)", err), "apply deploy/default, or upgrade the chart")
 	}

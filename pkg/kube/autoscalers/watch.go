@@ -43,12 +43,12 @@ type Watch struct {
 	kinds []*informer.Watch[references]
 
 	mu sync.Mutex
-	// byForecast are the references to a Forecast, or to an alias of one, in the order of the autoscalers' kinds and names. The
-	// slices are never modified, so that callers can compare them by identity.
+	// byForecast has the references to each Forecast or alias, sorted by kind and name of the autoscalers. The slices are never modified, so
+	// callers can compare them by identity.
 	byForecast map[snapshot.Key]references
 }
 
-// references of one autoscaler, or to one Forecast.
+// references are the references of one autoscaler, or all references to one Forecast.
 type references []manifest.Reference
 
 // New returns a watch of a cluster's autoscalers. It sends no requests before Run.
@@ -85,7 +85,7 @@ func FromClients(clients kubernetes.Interface, objects dynamic.Interface, config
 	return w
 }
 
-// kind returns the watch of one kind of autoscaler.
+// kind returns a watch of one kind of autoscaler.
 func kind[O runtime.Object](
 	w *Watch, name string, config Config, source cache.ListerWatcher, parse func(O) *hpa.Autoscaler,
 ) *informer.Watch[references] {
@@ -111,10 +111,10 @@ func kind[O runtime.Object](
 	})
 }
 
-// maxSize is how much memory the references of an autoscaler may take, in bytes. One takes about half a KiB.
+// maxSize limits the memory that the references of one autoscaler may take, in bytes. One reference takes about half a KiB.
 const maxSize = 16 << 10
 
-// bounded returns references of an autoscaler that has a sensible number of them; else one that says so, and nil where even that
+// bounded returns the references if they fit into maxSize. If not, it returns a single reference that reports this, or nil if even that one
 // is too large.
 func (r *references) bounded() *references {
 	if informer.SizeOf(*r) <= maxSize {
@@ -135,7 +135,7 @@ func (r *references) bounded() *references {
 	return nil
 }
 
-// named returns the Forecasts and the aliases that references name.
+// named returns the Forecasts and the aliases to which the references refer.
 func (r *references) named() map[snapshot.Key]bool {
 	out := map[snapshot.Key]bool{}
 	if r == nil {
@@ -150,7 +150,7 @@ func (r *references) named() map[snapshot.Key]bool {
 	return out
 }
 
-// names returns what references name, for the index.
+// names returns what the references refer to, as keys of the index.
 func names(r *references) []string {
 	var out []string
 	for key := range r.named() {
@@ -159,7 +159,7 @@ func names(r *references) []string {
 	return out
 }
 
-// observe rebuilds what a change affects.
+// observe rebuilds the references that a change affects.
 func (w *Watch) observe(before, after *references) {
 	if reflect.DeepEqual(before, after) {
 		return

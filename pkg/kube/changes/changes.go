@@ -57,7 +57,7 @@ func NewSignal() Signal { return make(Signal, 1) }
 func (s Signal) Enqueue() {
 	select {
 	case s <- struct{}{}:
-	default: // A notification is pending already.
+	default: // A notification is already pending.
 	}
 }
 

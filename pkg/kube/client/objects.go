@@ -34,7 +34,7 @@ func APIMessage(err error) string {
 	return printable.Clip(err.Error(), MaxMessage)
 }
 
-// pageSize is how many objects are read at once.
+// pageSize is the number of objects on a page of a list.
 const pageSize = 500
 
 // ListAll lists the objects of a kind, page by page.
@@ -100,7 +100,7 @@ func ReadWithCluster(ctx context.Context, config *rest.Config, namespace, name s
 	if err != nil {
 		return f, fmt.Errorf("read Forecast %s/%s: %w", namespace, name, err)
 	}
-	f.Object.Spec.Signal.Source = "" // It is in the Prometheus that the user names.
+	f.Object.Spec.Signal.Source = "" // The Prometheus that the user specifies contains the signal.
 	f.State = manifest.NoCluster()
 	f.State.LeadTime.Source = "no starts are measured yet"
 	if starts := f.Object.Status.Starts; starts != nil && manifest.IsWorkload(f.Object, starts.Workload) {
@@ -117,7 +117,7 @@ func ReadWithCluster(ctx context.Context, config *rest.Config, namespace, name s
 	return f, nil
 }
 
-// alias is that which the Forecast holds in the cluster; the zero value without one.
+// alias returns the alias that the Forecast has in the cluster, or the zero value if it has none.
 func (f *ForecastInCluster) alias(ctx context.Context, client dynamic.Interface) (snapshot.Key, error) {
 	if f.Object.Spec.Expose == nil {
 		return snapshot.Key{}, nil
@@ -131,8 +131,8 @@ func (f *ForecastInCluster) alias(ctx context.Context, client dynamic.Interface)
 	return snapshot.Key{}, err
 }
 
-// readAutoscalers adds those that name the Forecast, or its alias if no other Forecast has it. Without KEDA there are no
-// ScaledObjects.
+// readAutoscalers adds the autoscalers that refer to the Forecast, or to its alias if no other Forecast has that alias. A cluster without
+// KEDA has no ScaledObjects.
 func (f *ForecastInCluster) readAutoscalers(ctx context.Context, client dynamic.Interface) error {
 	alias, err := f.alias(ctx, client)
 	if err != nil {

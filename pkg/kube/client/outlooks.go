@@ -28,7 +28,7 @@ type Client struct {
 // ErrNotFound: the server has no such object.
 var ErrNotFound = errors.New("not found")
 
-// maxAnswer is the size of the largest answer that is read: ten thousand full outlooks.
+// maxAnswer limits the size of an answer. Ten thousand full outlooks fit.
 const maxAnswer = 256 << 20
 
 // New returns a client for the server in a configuration: the aggregation layer of a cluster, or a standalone Forewarm. The namespace
@@ -83,7 +83,7 @@ func (c *Client) Outlooks(ctx context.Context, namespace, selector string) (*ins
 	}
 }
 
-// get reads one object of the inspection group, and the server's time, so that ages do not depend on the local clock.
+// get reads one object of the inspection group. It also returns the server's time, so that ages do not depend on the local clock.
 func (c *Client) get(ctx context.Context, into any, query url.Values, path ...string) (time.Time, error) {
 	group := []string{"apis", inspect.GroupName, inspect.Version}
 	target := c.base.JoinPath(append(group, path...)...)
@@ -100,7 +100,7 @@ func (c *Client) get(ctx context.Context, into any, query url.Values, path ...st
 	defer response.Body.Close() //nolint:errcheck // Read only.
 	now, err := http.ParseTime(response.Header.Get("Date"))
 	if err != nil {
-		now = time.Time{} // Unknown; so are ages.
+		now = time.Time{} // Then ages are unknown, too.
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
@@ -125,7 +125,7 @@ func (c *Client) get(ctx context.Context, into any, query url.Values, path ...st
 	return now, nil
 }
 
-// statusError is the error for a status other than 200, with the server's message where it is a Kubernetes API.
+// statusError returns the error for a status other than 200. If the server is a Kubernetes API, the error has the server's message.
 func statusError(target *url.URL, code int, body []byte) error {
 	var status metav1.Status
 	if err := json.Unmarshal(body, &status); err != nil || status.Kind != "Status" {

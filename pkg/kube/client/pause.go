@@ -32,7 +32,7 @@ type PauseResult struct {
 	Message   string `json:"message,omitempty"`
 }
 
-// The results of PauseResult.
+// Values of PauseResult.
 const (
 	PauseDone      = "done"
 	PauseUnchanged = "unchanged"
@@ -64,7 +64,7 @@ func Pause(ctx context.Context, objects dynamic.Interface, c PauseConfig) ([]Pau
 	return all, nil
 }
 
-// pause sets or removes the annotation of one object, unless it is as asked.
+// pause sets or removes the annotation of one object, unless the object already is in that state.
 func pause(
 	ctx context.Context,
 	forecasts dynamic.NamespaceableResourceInterface,
@@ -75,7 +75,7 @@ func pause(
 	value, annotated := object.GetAnnotations()[v1alpha1.PauseAnnotation]
 	wanted := `"true"`
 	if c.Resume {
-		wanted = "null" // It removes it.
+		wanted = "null" // null removes the annotation.
 	} else if _, stated, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "scaling", "before"); err != nil ||
 		!stated {
 		r.Message = "spec.scaling.before is not set, so the target of the previous HPA is assumed to be " +
@@ -84,7 +84,7 @@ func pause(
 	if !c.Resume && value == "true" || c.Resume && !annotated {
 		return r
 	}
-	// Flux removes what managers named kubectl… write.
+	// Flux removes fields whose field manager has a name that begins with kubectl.
 	options := metav1.PatchOptions{FieldManager: "forewarm-pause"}
 	if c.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}

@@ -63,7 +63,7 @@ const (
 	// writesPerSecond and burst bound all writes together.
 	writesPerSecond = 5
 	burst           = 50
-	// ahead is how far the next occurrence is looked for.
+	// ahead is how far ahead the next occurrence is searched for.
 	ahead = 14 * 24 * time.Hour
 )
 
@@ -125,7 +125,7 @@ func (w *StatusWriter) Step(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// statusOf is the status of an event by the Forecasts of its namespace.
+// statusOf returns the status of an event. It depends on the Forecasts of the namespace.
 func (w *StatusWriter) statusOf(
 	o *object, jobs []refresh.Job, before *v1alpha1.DemandEventStatus, now time.Time,
 ) v1alpha1.DemandEventStatus {
@@ -179,7 +179,7 @@ func (w *StatusWriter) statusOf(
 	return status
 }
 
-// next is when an event begins next; nil if that is not soon.
+// next returns when an event begins next, or nil if it does not begin soon.
 func next(e calendar.Event, now time.Time) *metav1.Time {
 	for _, one := range calendar.Of([]calendar.Event{e})(now, now.Add(ahead)) {
 		if one.Start.After(now) {
@@ -189,7 +189,7 @@ func next(e calendar.Event, now time.Time) *metav1.Time {
 	return nil
 }
 
-// failed reports that an event had no effect on a Forecast, twice.
+// failed reports whether the last two occurrences of an event had no effect on a Forecast.
 func (w *StatusWriter) failed(key snapshot.Key, name string) bool {
 	newest := w.snapshots.Load()
 	if newest == nil {

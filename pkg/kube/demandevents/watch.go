@@ -34,22 +34,22 @@ type Watch struct {
 	changed changes.Feed
 
 	mu sync.Mutex
-	// lists are those of each Forecast by namespace and name, since the last change of the namespace.
+	// lists caches the events of each Forecast, by namespace and name. A change in a namespace clears the lists of that namespace.
 	lists map[string]map[string][]calendar.Event
 }
 
-// object is a DemandEvent as it is stored, without its spec.
+// object is a stored DemandEvent without its spec.
 type object struct {
 	*unstructured.Unstructured
 
 	event manifest.DemandEvent
-	// problem is why no Forecast has it, with its reason; empty if that depends on the Forecasts.
+	// problem says why no Forecast uses the event, and reason is the condition's reason. Both are empty if this depends on the Forecasts.
 	problem, reason string
-	// spec is the condition of one with fields that Forewarm or the cluster does not know; else nil.
+	// spec is the condition about fields that Forewarm or the cluster does not know; nil if there are none.
 	spec *metav1.Condition
 }
 
-// maxPerNamespace is how many DemandEvents of a namespace are kept. A Forecast has at most manifest.MaxEvents of them.
+// maxPerNamespace limits how many DemandEvents of a namespace are kept. A Forecast uses at most manifest.MaxEvents of them.
 const maxPerNamespace = 500
 
 // NewWatch returns a watch. It sends no requests before Run.
@@ -81,7 +81,7 @@ func (w *Watch) Changes() *changes.Feed { return &w.changed }
 
 // Of returns the events of a Forecast, the oldest first. The list is the same one while nothing changes. Read only.
 func (w *Watch) Of(key snapshot.Key) []calendar.Event {
-	w.mu.Lock() // A change is in the index before its handler forgets the list.
+	w.mu.Lock() // The index has the change before its handler clears the list.
 	defer w.mu.Unlock()
 	found := w.Indexed(key.Namespace)
 	if len(found) == 0 {
@@ -104,7 +104,7 @@ func (w *Watch) Of(key snapshot.Key) []calendar.Event {
 	return events
 }
 
-// isOf reports whether an event names a Forecast of its namespace, or none.
+// isOf reports whether an event applies to a Forecast: it lists the Forecast, or it lists none.
 func (o *object) isOf(forecast string) bool {
 	return len(o.event.Forecasts) == 0 || slices.Contains(o.event.Forecasts, forecast)
 }
@@ -128,7 +128,7 @@ func decode(stored *unstructured.Unstructured) *object {
 	return out
 }
 
-// tooMany is an object that is not kept because its namespace has too many.
+// tooMany returns the object to keep if the namespace has too many.
 func tooMany(o *object) *object {
 	return &object{Unstructured: o.Unstructured, spec: o.spec, reason: reasonTooMany, problem: fmt.Sprintf(
 		"the namespace already has %d older DemandEvents, and Forewarm reads no more than that: delete events that are over, or "+

@@ -57,7 +57,7 @@ func (o *Objects) Collect(out chan<- prometheus.Metric) {
 	o.collectMissing(out, all, holders)
 }
 
-// collectMissing sends the autoscalers that read neither an existing Forecast nor the alias of one.
+// collectMissing sends the autoscalers that read neither an existing Forecast nor a Forecast's alias.
 func (o *Objects) collectMissing(
 	out chan<- prometheus.Metric, all map[snapshot.Key]*resolution, holders map[snapshot.Key]snapshot.Key,
 ) {
@@ -67,7 +67,7 @@ func (o *Objects) collectMissing(
 		}
 		var sent []string
 		for _, r := range o.autoscalers.References(key) {
-			if _, held := holders[r.Alias]; held || key == r.Alias { // A Forecast has it, or it is an alias.
+			if _, held := holders[r.Alias]; held || key == r.Alias { // A Forecast has this alias, or the key itself is an alias.
 				continue
 			}
 			if !slices.Contains(sent, r.Autoscaler) && (o.externalHeld() || !isExternal(&r)) {
@@ -78,8 +78,8 @@ func (o *Objects) collectMissing(
 	}
 }
 
-// isExternal reports whether an autoscaler names a Forecast by an External metric, or may do so: of one that is refused it is not
-// known.
+// isExternal reports whether an autoscaler reads a Forecast through an External metric. It is also true for an autoscaler that is rejected,
+// because then the type of its metric is unknown.
 func isExternal(r *manifest.Reference) bool {
 	metrics := r.Spec.Metrics
 	return !r.IsScaledObject() && (len(metrics) == 0 || metrics[0].Source == hpa.External)

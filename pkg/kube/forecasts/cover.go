@@ -14,7 +14,7 @@ import (
 // Covers knows which warm pools cover Forecasts. It is called at every step, for each Forecast with a measured lead
 // time, under a lock of the Objects: it must answer from memory and must not call them.
 type Covers interface {
-	// Covered returns the warm pool that covers a Forecast, and since when; ok is false where none does.
+	// Covered returns the warm pool that covers a Forecast, and since when; ok is false if no pool does.
 	Covered(namespace, forecast string) (pool string, since time.Time, ok bool)
 }
 
@@ -26,9 +26,9 @@ func (o *Objects) SetCovers(by Covers) { o.covers = by }
 // EventSource knows the events of the namespaces. It is called at every step, for each Forecast, under a lock of the Objects: it must answer
 // from memory and must not call them.
 type EventSource interface {
-	// Of returns the events of a Forecast; the same list while nothing changes.
+	// Of returns the events of a Forecast. It returns the same list until something changes.
 	Of(key snapshot.Key) []calendar.Event
-	// Changes notifies of each change.
+	// Changes notifies subscribers of each change.
 	Changes() *changes.Feed
 }
 
@@ -38,8 +38,8 @@ func (o *Objects) SetEventSource(from EventSource) {
 	from.Changes().AddListener(o.changed)
 }
 
-// cover is the pool that covers a Forecast, since a time that may be a little ahead, so that all replicas change at
-// the same time; the zero value where there is none.
+// cover is the pool that covers a Forecast; the zero value if there is none. since may be a little in the future, so that all replicas
+// switch at the same time.
 type cover struct {
 	pool  string
 	since time.Time
@@ -56,9 +56,9 @@ func (o *Objects) coverOf(key snapshot.Key) cover {
 	return cover{pool: pool, since: since}
 }
 
-// shortenLeadTime replaces a lead time measured on all starts by that of starts on existing nodes, once the pool
-// covers the Forecast. Changes are damped and announced like those of the whole lead time, so that all replicas agree
-// and noise causes no refit. When the cover ends, the longer lead time applies at once: it is the safe side.
+// shortenLeadTime replaces the lead time of all starts by the lead time of starts on existing nodes while a pool covers the Forecast.
+// Changes are damped and announced in the same way as changes of the full lead time. As a result, all replicas agree, and noise causes no
+// refit. When the cover ends, the longer lead time applies immediately, which is the safe side.
 func (c cover) shortenLeadTime(
 	all manifest.MeasuredLeadTime, record *leadtime.Record, now time.Time,
 ) manifest.MeasuredLeadTime {
@@ -95,8 +95,8 @@ func (c cover) shortenLeadTime(
 	return manifest.MeasuredLeadTime{Lead: placed.Lead, Median: placed.Median, Source: words, Pool: c.pool}
 }
 
-// markHeld marks the starts of pods that were created while the pool covered the Forecast. A start that is counted
-// after the end of the cover is not marked.
+// markHeld marks the starts of pods that were created while the pool covered the Forecast. A start that is counted only after the cover has
+// ended is not marked.
 func (c cover) markHeld(starts []leadtime.Start) []leadtime.Start {
 	for i := range starts {
 		starts[i].Held = c.pool != "" && !starts[i].Created.Before(c.since)

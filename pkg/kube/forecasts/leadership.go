@@ -81,7 +81,7 @@ func (l *Leadership) Run(ctx context.Context, work func(context.Context)) error 
 
 // term campaigns and runs the work for one term.
 func (l *Leadership) term(ctx context.Context, work func(context.Context)) error {
-	// The campaign outlives ctx until the work has returned; then the lease is released.
+	// The election continues after ctx ends, until the work has returned. Then the lease is released.
 	campaign, resign := context.WithCancel(
 		logr.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.log.Handler())))
 	defer resign()
@@ -90,7 +90,7 @@ func (l *Leadership) term(ctx context.Context, work func(context.Context)) error
 		Lock:            l.lock,
 		Name:            l.config.Name,
 		LeaseDuration:   l.config.Duration,
-		RenewDeadline:   l.config.Duration / 2, // It starts to run with the first renewal that is due.
+		RenewDeadline:   l.config.Duration / 2, // This deadline begins with the first renewal that is due.
 		RetryPeriod:     l.config.Duration / 6,
 		ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{

@@ -27,29 +27,29 @@ func DefaultLimits() Limits { return Limits{Forecasts: 500, Points: 25_000_000} 
 // SetLimits sets the limits; default none. It must be called before Run.
 func (o *Objects) SetLimits(limits Limits) { o.limits, o.bound.Limit = limits, limits.Forecasts }
 
-// byPlace orders the objects of a namespace, of which only the first are kept: those whose status says that they were accepted as
-// they are, and then the oldest. The order is the same on all replicas, and that of limited.
+// byPlace orders the objects of a namespace, of which only the first ones are kept. Objects whose status says that their current spec was
+// accepted come first, then the oldest. The order is the same on all replicas, and the same as in limited.
 func byPlace(a, b *stored) int {
 	return cmp.Or(compareBool(isAccepted(b.Unstructured), isAccepted(a.Unstructured)), informer.CompareAge(a, b))
 }
 
-// isAccepted reports whether the status of an object says that this generation is within the limits.
+// isAccepted reports whether the status of an object says that its current generation is within the limits.
 func isAccepted(object *unstructured.Unstructured) bool {
 	observed, _, errObserved := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
 	state, _, errState := unstructured.NestedString(object.Object, "status", "state")
 	return errObserved == nil && errState == nil && acceptedBy(observed, state, object.GetGeneration())
 }
 
-// acceptedBy reports whether a status with a state, as of an observed generation, says that a generation is within the limits.
+// acceptedBy reports whether a status (its observed generation and its state) says that a generation is within the limits.
 func acceptedBy(observed int64, state string, generation int64) bool {
 	return observed == generation && state != "" && state != string(snapshot.Invalid)
 }
 
-// share is a namespace's use of its limits.
+// share is the part of its limits that a namespace uses.
 type share struct{ forecasts, points int }
 
-// limited returns the targets, of which those beyond a limit of their namespace are invalid. What was accepted as it is keeps
-// its place, also beyond a limit that is new: after it the oldest come first.
+// limited returns the jobs. Those that exceed a limit of their namespace are invalid. An object that was accepted with its current spec
+// stays valid, even if a new limit is lower. After the accepted objects, the oldest come first.
 func (l Limits) limited(resolved []*resolution) []refresh.Job {
 	slices.SortFunc(resolved, func(a, b *resolution) int {
 		return cmp.Or(compareBool(b.accepted, a.accepted), a.created.Compare(b.created),
@@ -84,7 +84,7 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// problem is which limit is exceeded; empty if none is.
+// problem says which limit is exceeded; empty if none is.
 func (l Limits) problem(s share) string {
 	switch {
 	case l.Forecasts > 0 && s.forecasts > l.Forecasts:

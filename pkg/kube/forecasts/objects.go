@@ -36,22 +36,21 @@ type Objects struct {
 	log      *slog.Logger
 	client   dynamic.NamespaceableResourceInterface
 	watch    *informer.Watch[stored]
-	// bound of the watch.
+	// bound limits the objects that the watch keeps.
 	bound informer.Bound[stored]
-	// pods of the workloads.
+	// pods watches the pods of the workloads.
 	pods *workloads.Watch
-	// autoscalers that refer to Forecasts.
+	// autoscalers watches the autoscalers that refer to Forecasts.
 	autoscalers *autoscalers.Watch
-	// covers are the warm pools that cover Forecasts; nil where there are none.
+	// covers has the warm pools that cover Forecasts; nil if there are no pools.
 	covers Covers
-	// events are those of the namespaces; nil where they are not watched.
+	// events has the events of each namespace; nil if they are not watched.
 	events EventSource
-	// externalHeld reports whether External metrics are Forewarm's.
+	// externalHeld reports whether Forewarm serves External metrics.
 	externalHeld func() bool
-	// limits of each namespace.
+	// limits apply to each namespace.
 	limits Limits
-	// fieldsDropped: the API server dropped fields of the newest status that was written. Its CRD is older than this
-	// process.
+	// fieldsDropped is true if the API server dropped fields of the last status that was written. Then the CRD is older than this process.
 	fieldsDropped atomic.Bool
 
 	// changed is notified when an object is paused, resumed or changed.
@@ -59,11 +58,11 @@ type Objects struct {
 
 	mu       sync.Mutex
 	resolved map[snapshot.Key]*resolution
-	// sorted are the targets in resolved; nil after a change. It is never modified.
+	// sorted has the jobs in resolved, or nil after a change. It is never modified.
 	sorted []refresh.Job
-	// holders are the Forecasts that answer under each alias of those in resolved; nil after a change of an object.
+	// holders has the Forecast that answers under each alias in resolved; nil after an object has changed.
 	holders map[snapshot.Key]snapshot.Key
-	// revision is the resolver's, with which resolved was made.
+	// revision is the revision of the resolver that made resolved.
 	revision uint64
 }
 
@@ -72,7 +71,7 @@ type Objects struct {
 // no requests before Run.
 func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Logger) (*Objects, error) {
 	own := informer.Slim(cluster)
-	// The status writer has its own limit. The client's default of 5 requests/s would be a hidden second one.
+	// The status writer has its own rate limit. The client's default of 5 requests/s would be a second, hidden limit.
 	own.QPS = -1
 	client, err := dynamic.NewForConfig(own)
 	if err != nil {
@@ -99,11 +98,11 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 	return o, nil
 }
 
-// stored is a Forecast as it is stored.
+// stored is a Forecast as the watch stores it.
 type stored struct {
 	*unstructured.Unstructured
 
-	// spec is the condition of one with fields that Forewarm or the cluster does not know; else nil.
+	// spec is the condition about fields that Forewarm or the cluster does not know; nil if there are none.
 	spec *metav1.Condition
 }
 
@@ -111,7 +110,7 @@ func newStored(object *unstructured.Unstructured) *stored {
 	return &stored{object, writes.CheckSpec(object, &v1alpha1.Forecast{})}
 }
 
-// withoutSpec is what is kept of an object beyond the limit of its namespace.
+// withoutSpec returns what is kept of an object that exceeds the limit of its namespace.
 func withoutSpec(object *stored) *stored {
 	return &stored{informer.WithoutSpec(object.Unstructured), object.spec}
 }
@@ -152,7 +151,7 @@ func (o *Objects) List(now time.Time) []refresh.Job {
 	return o.sorted
 }
 
-// resolveAgain resolves all objects if the resolver has changed: a source was granted or taken away.
+// resolveAgain resolves all objects again if the resolver has changed because a source was granted or revoked.
 func (o *Objects) resolveAgain() {
 	revision := o.resolver.Revision()
 	if revision == o.revision {
@@ -170,7 +169,7 @@ func (o *Objects) resolveAgain() {
 	o.pods.Changed()
 }
 
-// resolutionOf returns the resolution of a Forecast; the zero value for one that does not exist.
+// resolutionOf returns the resolution of a Forecast, or the zero value if the Forecast does not exist.
 func (o *Objects) resolutionOf(key snapshot.Key) resolution {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -186,7 +185,7 @@ func (o *Objects) Autoscalers(key snapshot.Key) []decide.Autoscaler {
 	return o.resolutionOf(key).target.Autoscalers
 }
 
-// observe resolves an object with a new spec. A new status does not change the generation, but may have new starts.
+// observe resolves an object if its spec is new. A new status does not change the generation, but may contain new starts.
 func (o *Objects) observe(before, object *stored) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

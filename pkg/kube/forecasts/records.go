@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// startsOf returns the record of a workload's starts for a status.
+// startsOf converts the record of a workload's starts for a status.
 func startsOf(workload leadtime.Workload, r *leadtime.Record) *v1alpha1.Starts {
 	return &v1alpha1.Starts{
 		Workload:           workload.Ref(),
@@ -31,10 +31,10 @@ func startsOf(workload leadtime.Workload, r *leadtime.Record) *v1alpha1.Starts {
 	}
 }
 
-// halfLife of the weights, in seconds.
+// halfLife is the half-life of the weights in seconds.
 const halfLife = int64(leadtime.HalfLife / time.Second)
 
-// recordIn returns the record in a status, or why it is invalid.
+// recordIn returns the record in a status, or an error if the record is invalid.
 func recordIn(held *v1alpha1.Starts) (leadtime.Record, error) {
 	reference := secondsOf(held.ReferenceTimestamp)
 	if reference%halfLife != 0 {
@@ -108,7 +108,7 @@ func histogramOf(p *leadtime.Population) v1alpha1.StartHistogram {
 	return out
 }
 
-// readHistogram reads a histogram. Bucket numbers have one spelling only, so that none occurs twice.
+// readHistogram reads a histogram. Each bucket number can be written in only one way, so no bucket occurs twice.
 func readHistogram(p *leadtime.Population, held v1alpha1.StartHistogram) error {
 	p.Count = held.Count
 	for bucket, weight := range held.BucketWeights {
@@ -129,8 +129,8 @@ func (r *resolution) readScaledToZero(status *v1alpha1.ForecastStatus) bool {
 	return !r.target.ScaledToZero.Equal(before)
 }
 
-// scaledToZeroOf returns the times at zero of a workload in a status; an empty record if there is none, or it is
-// invalid or that of another workload.
+// scaledToZeroOf returns the times at zero of a workload in a status. The record is empty if there is none, if it is invalid, or if it
+// belongs to another workload.
 func scaledToZeroOf(held *v1alpha1.ScaledToZero, forecast *v1alpha1.Forecast) demand.ZeroPeriods {
 	if held == nil || !manifest.IsWorkload(forecast, held.Workload) {
 		return demand.ZeroPeriods{}
@@ -142,8 +142,7 @@ func scaledToZeroOf(held *v1alpha1.ScaledToZero, forecast *v1alpha1.Forecast) de
 	return record
 }
 
-// recordScaledToZero adds to a status whether its object's workload is scaled to zero. Like recordStarts, it keeps no
-// state.
+// recordScaledToZero adds to a status whether the object's workload is scaled to zero. Like recordStarts, it keeps no state between calls.
 func (o *Objects) recordScaledToZero(
 	object *unstructured.Unstructured, status *v1alpha1.ForecastStatus, now time.Time,
 ) {
@@ -159,13 +158,13 @@ func (o *Objects) recordScaledToZero(
 	if !changed {
 		return
 	}
-	// A state is rebuilt from its history before the last anchor, which is a refit interval ago at most.
+	// A state is rebuilt from the history before the last anchor, which is at most one refit interval ago.
 	record = record.DropBefore(now.Add(-r.target.History - maxRefitInterval))
 	status.ScaledToZero = &v1alpha1.ScaledToZero{Workload: r.workload.Ref(), Changes: record.Changes()}
 }
 
-// scaledToZero reports whether an object's workload, and each of its variants, is scaled to zero; known is false while that is unknown. A
-// variant in another cluster never is.
+// scaledToZero reports whether an object's workload and each of its variants are scaled to zero; known is false while that is unknown. A
+// variant in another cluster never counts as scaled to zero.
 func (o *Objects) scaledToZero(r *resolution) (zero, known bool) {
 	zero, known = o.pods.ScaledToZero(r.workload)
 	for _, workload := range r.variants {
@@ -175,10 +174,11 @@ func (o *Objects) scaledToZero(r *resolution) (zero, known bool) {
 	return zero, known
 }
 
-// maxRefitInterval is longer than any refit interval.
+// maxRefitInterval is an upper limit of all refit intervals.
 const maxRefitInterval = 7 * 24 * time.Hour
 
-// servedRecordOf returns the record of an entry for its status; while it has none, that of the previous status.
+// servedRecordOf returns the served record of an entry for the status. If the entry has none yet, it returns the record in the previous
+// status.
 func servedRecordOf(e *snapshot.ForecastSnapshot, before *v1alpha1.ForecastStatus) *v1alpha1.ServedRecord {
 	if e.Objective == nil || e.Objective.Record == nil {
 		return before.ServedRecord
@@ -204,7 +204,7 @@ func (r *resolution) readServedRecord(status *v1alpha1.ForecastStatus) bool {
 	return true
 }
 
-// recordFrom returns the record in a status; nil if it is invalid. Then the record begins again.
+// recordFrom returns the record in a status, or nil if it is invalid. In that case a new record begins.
 func recordFrom(held *v1alpha1.ServedRecord) *objective.Record {
 	wait, waitErr := time.ParseDuration(held.Wait)
 	capacity, capacityErr := strconv.ParseFloat(held.Capacity, 64)

@@ -19,43 +19,43 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// resolution is a target and its inputs.
+// resolution is a job and the inputs from which it was resolved.
 type resolution struct {
 	uid        types.UID
 	generation int64
-	// stub: the object is beyond the limit of its namespace, see informer.Bound.
+	// stub is true if the object exceeds the limit of its namespace, see informer.Bound.
 	stub bool
-	// pause is the annotation that pauses the object, if annotated.
+	// pause is the value of the annotation that pauses the object, and annotated is true if the annotation exists.
 	pause     string
 	annotated bool
 	target    refresh.Job
 
-	// created is when the object was. accepted: its status says that this generation is within the limits.
+	// created is the creation time of the object. accepted is true if its status says that this generation is within the limits.
 	created  time.Time
 	accepted bool
 
-	// workload of a valid object; else the zero value. variants are those of its variants.
+	// workload is the workload of a valid object, or the zero value. variants are the workloads of its variants.
 	workload leadtime.Workload
 	variants []leadtime.Workload
 
-	// forecast is the valid object without its status, to be resolved again; else nil. state is what the target was
-	// resolved with.
+	// forecast is the object without its status, kept so that it can be resolved again; nil if it is invalid. state is the state of the
+	// cluster that was used to resolve it.
 	forecast *v1alpha1.Forecast
 	state    manifest.ClusterState
 
-	// measured: the lead time is measured on the workload's starts. record is that of the object's status.
+	// measured is true if the lead time is measured from the workload's starts. record is the record in the object's status.
 	measured bool
 	record   leadtime.Record
 }
 
-// matches reports whether the object is the one that was resolved, with the same spec and the same pause.
+// matches reports whether an object is the one that was resolved, with the same spec and the same pause.
 func (r *resolution) matches(object *unstructured.Unstructured) bool {
 	pause, annotated := object.GetAnnotations()[v1alpha1.PauseAnnotation]
 	return r.uid == object.GetUID() && r.generation == object.GetGeneration() && r.stub == informer.IsStub(object) &&
 		r.pause == pause && r.annotated == annotated
 }
 
-// resolve resolves the target of an object.
+// resolve resolves an object to a job.
 func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *resolution {
 	r := &resolution{
 		uid: object.GetUID(), generation: object.GetGeneration(), created: object.GetCreationTimestamp().Time,
@@ -67,21 +67,21 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 		r.target = refresh.Job{Key: key, Generation: object.GetGeneration(), Invalid: problem}
 		return r
 	}
-	r.state = o.clusterState(key, nil) // Who answers under its alias is known once it is among the others, see refresh.
+	r.state = o.clusterState(key, nil) // Aliases are resolved once this object is in the map with the others, see refresh.
 	r.target, _ = o.resolver.ResolveIn(forecast, r.state)
 	if r.target.Invalid != "" {
 		return r
 	}
 	r.workload, r.measured = manifest.Workload(forecast)
 	r.variants = manifest.VariantWorkloads(forecast)
-	// Status and managed fields are large, and not needed to resolve it.
+	// The status and the managed fields are large, and are not needed to resolve the object again.
 	forecast.ManagedFields, forecast.Status = nil, v1alpha1.ForecastStatus{}
 	r.forecast = forecast
 	r.readStatus(object)
 	return r
 }
 
-// decode decodes an object, or returns why it cannot be.
+// decode decodes an object, or says why it cannot be decoded.
 func (o *Objects) decode(object *unstructured.Unstructured) (forecast *v1alpha1.Forecast, problem string) {
 	if informer.IsStub(object) {
 		return nil, o.limits.problem(share{forecasts: o.limits.Forecasts + 1})
@@ -100,7 +100,7 @@ func (o *Objects) decode(object *unstructured.Unstructured) (forecast *v1alpha1.
 	return forecast, ""
 }
 
-// readStatus reads the workload's starts, its times at zero and what was served from an object's status, and reports whether the target
+// readStatus reads from an object's status the workload's starts, its times at zero, and the served record. It reports whether the job
 // changed.
 func (r *resolution) readStatus(object *unstructured.Unstructured) bool {
 	var status v1alpha1.ForecastStatus
@@ -129,7 +129,7 @@ func recordOf(held *v1alpha1.Starts, forecast *v1alpha1.Forecast) leadtime.Recor
 	return record
 }
 
-// refresh resolves the target again if the state of the cluster changed, and reports whether it did.
+// refresh resolves the job again if the state of the cluster changed, and reports whether the job changed.
 func (o *Objects) refresh(r *resolution, now time.Time) bool {
 	if r.forecast == nil {
 		return false
@@ -151,8 +151,8 @@ func (o *Objects) refresh(r *resolution, now time.Time) bool {
 	return changed
 }
 
-// variantLimits are what variants hold that cannot hold more: of one with replicas that have found no node for longer than its lead time,
-// those that have one. It is nil where there is no limit.
+// variantLimits returns the highest demand that each variant can serve for now. A variant is limited if some of its replicas have had no
+// node for longer than its lead time. Then the limit is the capacity of its replicas on nodes. The result is nil if no variant is limited.
 func (o *Objects) variantLimits(target *refresh.Job, now time.Time) []float64 {
 	var out []float64
 	for i := range target.Variants {
@@ -172,7 +172,7 @@ func (o *Objects) variantLimits(target *refresh.Job, now time.Time) []float64 {
 	return out
 }
 
-// clusterState returns the autoscalers that refer to a Forecast with an alias, nil without one.
+// clusterState returns the autoscalers that refer to a Forecast and its alias. alias is nil if the Forecast has none.
 func (o *Objects) clusterState(key snapshot.Key, alias *snapshot.Alias) manifest.ClusterState {
 	s := manifest.ClusterState{Autoscalers: o.autoscalers.References(key), UnreadReason: o.autoscalers.Problem()}
 	if o.events != nil {
@@ -187,7 +187,7 @@ func (o *Objects) clusterState(key snapshot.Key, alias *snapshot.Alias) manifest
 	return s
 }
 
-// aliasHolders returns the Forecast that answers under each alias.
+// aliasHolders returns the Forecast that answers for each alias.
 func (o *Objects) aliasHolders() map[snapshot.Key]snapshot.Key {
 	if o.holders == nil {
 		aliases := make(map[snapshot.Key]*snapshot.Alias, len(o.resolved))
@@ -199,7 +199,7 @@ func (o *Objects) aliasHolders() map[snapshot.Key]snapshot.Key {
 	return o.holders
 }
 
-// measuredLeadTime returns the lead time of a Forecast's workload by a record, with the problems of the watch.
+// measuredLeadTime returns the lead time of a Forecast's workload according to a record, including problems of the watch.
 func (o *Objects) measuredLeadTime(
 	key snapshot.Key, workload leadtime.Workload, record *leadtime.Record, now time.Time,
 ) manifest.MeasuredLeadTime {
@@ -219,7 +219,7 @@ func (o *Objects) measuredLeadTime(
 	}
 	switch {
 	case problem == "", problem == workloads.Listing:
-		// Listing is short, and not worth two writes of each status when a replica starts.
+		// Listing takes only a short time, so it does not justify two writes of each status when a replica starts.
 	case record.Starts() == 0:
 		measured.Source = problem
 	default:
@@ -228,7 +228,7 @@ func (o *Objects) measuredLeadTime(
 	return measured
 }
 
-// announcement returns which lead time is used from when on, and why.
+// announcement says which lead time applies from when, and why.
 func announcement(lead time.Duration, since time.Time, why string) string {
 	return fmt.Sprintf("(changes to %s at %s%s)", lead, since.UTC().Format("15:04:05 UTC"), why)
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/writes"
 )
 
-// statusOf returns the status of an entry: rounded, for people. Conditions keep the time of their last transition
-// from the status before; new and changed ones have the time of the snapshot.
+// statusOf returns the status of an entry with rounded numbers. Conditions keep the time of their last transition from the previous status.
+// New and changed conditions have the time of the snapshot.
 func statusOf(e *snapshot.ForecastSnapshot, before *v1alpha1.ForecastStatus, at time.Time) v1alpha1.ForecastStatus {
 	status := v1alpha1.ForecastStatus{
 		ObservedGeneration: e.Generation,
@@ -65,7 +65,7 @@ func conditionsOf(e *snapshot.ForecastSnapshot, before []metav1.Condition, at ti
 	return out
 }
 
-// formatQuantity writes a number with four digits, or all of those before the point: 0.01234, 12.35, 123456.
+// formatQuantity formats a number with four digits, or with all digits before the decimal point if there are more: 0.01234, 12.35, 123456.
 func formatQuantity(v float64) string {
 	if !humanize.Known(v) {
 		return ""
@@ -73,7 +73,7 @@ func formatQuantity(v float64) string {
 	return humanize.Number(v)
 }
 
-// formatPercent writes a share; empty where it is unknown.
+// formatPercent formats a share as a percentage; empty if it is unknown.
 func formatPercent(share float64) string {
 	if !humanize.Known(share) {
 		return ""
@@ -99,8 +99,8 @@ func urgencyOf(before, after *v1alpha1.ForecastStatus) writes.Urgency {
 	return writes.Unchanged
 }
 
-// objectiveOf returns the status of an entry's objective, for people. While a replica that starts reads the history
-// of the same spec, it is the previous status, so that a restart neither removes it nor emits an event.
+// objectiveOf returns the objective in an entry's status. While a replica that has just started still reads the history for the same spec,
+// it returns the previous status. A restart therefore neither removes the objective nor emits an event.
 func objectiveOf(e *snapshot.ForecastSnapshot, before *v1alpha1.ForecastStatus) *v1alpha1.ObjectiveStatus {
 	r := e.Objective
 	if r == nil {
@@ -137,7 +137,7 @@ func objectiveOf(e *snapshot.ForecastSnapshot, before *v1alpha1.ForecastStatus) 
 	return out
 }
 
-// formatTwoDigits writes a number with two significant digits and its unit; empty where it is unknown.
+// formatTwoDigits formats a number with two significant digits and its unit; empty if it is unknown.
 func formatTwoDigits(v float64, unit string) string {
 	if !humanize.Known(v) {
 		return ""
@@ -145,9 +145,8 @@ func formatTwoDigits(v float64, unit string) string {
 	return humanize.Significant(v, 2) + unit
 }
 
-// objectiveChanged reports whether the selected candidate or the verdict changed. That an objective appears or
-// disappears is not a change: its condition does so, too, and the CustomResourceDefinition of an older Forewarm drops
-// it from every status.
+// objectiveChanged reports whether the selected candidate or the verdict changed. An objective that appears or disappears does not count.
+// Its condition does the same, and an older CustomResourceDefinition drops the objective from every status.
 func objectiveChanged(before, after *v1alpha1.ObjectiveStatus) bool {
 	if before == nil || after == nil {
 		return false
@@ -155,8 +154,7 @@ func objectiveChanged(before, after *v1alpha1.ObjectiveStatus) bool {
 	return before.Candidate != after.Candidate || before.Verdict != after.Verdict
 }
 
-// changesSince returns the changes of an entry since the status in the cluster, so that each is emitted once by all
-// replicas together.
+// changesSince returns the changes of an entry since the status in the cluster. In this way, all replicas together emit each change once.
 func changesSince(e *snapshot.ForecastSnapshot, before *v1alpha1.ForecastStatus) []objective.Change {
 	var out []objective.Change
 	if words, suspect := e.Suspect(); suspect && !slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool {

@@ -20,15 +20,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/run"
 )
 
-// The intervals of writing. Numbers change with every sample, and are written once a minute, those of a thousand
-// Forecasts once in 100 s. Changed conditions go first.
+// Write intervals. Numbers change with every sample and are written once a minute. With a thousand Forecasts, each is written once in 100
+// s. Changed conditions are written first.
 const (
 	// stepInterval is how often Run reads the snapshot.
 	stepInterval = 2 * time.Second
 	// writesPerSecond and burst bound all writes together.
 	writesPerSecond = 10
 	burst           = 50
-	// routineInterval and urgentInterval are the least intervals between two writes of one Forecast.
+	// routineInterval and urgentInterval are the minimum intervals between two writes of one Forecast.
 	routineInterval = time.Minute
 	urgentInterval  = 5 * time.Second
 )
@@ -95,7 +95,7 @@ type draft struct {
 	object  *unstructured.Unstructured
 	status  v1alpha1.ForecastStatus
 	urgency writes.Urgency
-	// changes are emitted as events once it is written.
+	// changes are emitted as events after the status is written.
 	changes []objective.Change
 }
 
@@ -112,13 +112,13 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		exists[object.GetUID()] = true
 		entry := newest.Get(keyOf(object))
 		if entry == nil || entry.Generation != object.GetGeneration() {
-			// The loop has not processed this object or its newest spec yet.
+			// The loop has not yet processed this object or its newest spec.
 			continue
 		}
 		var before v1alpha1.ForecastStatus
 		v1alpha1.ReadStatus(object.Unstructured, &before)
 		if entry.Partial && entry.PartialError == nil && before.ObservedGeneration == entry.Generation {
-			continue // What is known after a start says less than what was written before it.
+			continue // Just after a start, an entry contains less than the status that was written before.
 		}
 		d := draft{
 			object: object.Unstructured,
@@ -141,7 +141,8 @@ func (w *StatusWriter) due(now time.Time) []draft {
 	return drafts
 }
 
-// withConditions returns an entry with those that are common to all, and the one of its spec, if any.
+// withConditions returns an entry with the conditions that all entries share, and with the condition about the object's spec, if there is
+// one.
 func withConditions(
 	e *snapshot.ForecastSnapshot, common []snapshot.Condition, spec *metav1.Condition,
 ) *snapshot.ForecastSnapshot {
@@ -154,7 +155,7 @@ func withConditions(
 	return &out
 }
 
-// write replaces the status of the object, and emits what changed.
+// write replaces the status of the object, and emits events about the changes.
 func (w *StatusWriter) write(ctx context.Context, d draft) error {
 	written, err := writes.UpdateStatus(ctx, w.objects.client, d.object, &d.status)
 	if err != nil {

@@ -25,7 +25,7 @@ type Bound[T any] struct {
 	Get func(ctx context.Context, namespace, name string) (runtime.Object, error)
 }
 
-// ranking has the items of each namespace in the order of a Bound.
+// ranking sorts the items of each namespace in the order of a Bound.
 type ranking[T any] struct {
 	bound  *Bound[T]
 	keys   map[string]*item[T]
@@ -61,8 +61,8 @@ func (r *ranking[T]) remove(key string) {
 	}
 }
 
-// put ranks an item, which is made a stub if it is beyond the limit. It returns the item that it displaced, a stub now; nil if
-// there is none.
+// put adds an item to the ranking. An item beyond the limit becomes a stub. If the new item displaces another one, put returns that item,
+// which is now a stub; otherwise nil.
 func (r *ranking[T]) put(i *item[T]) (displaced *item[T]) {
 	r.remove(i.key)
 	if i.kept == nil {
@@ -82,7 +82,7 @@ func (r *ranking[T]) put(i *item[T]) (displaced *item[T]) {
 	return nil
 }
 
-// stub makes an item a stub, and reports whether it was none.
+// stub turns an item into a stub. It returns false if the item already was one.
 func (r *ranking[T]) stub(i *item[T]) bool {
 	if i.stub {
 		return false
@@ -91,7 +91,7 @@ func (r *ranking[T]) stub(i *item[T]) bool {
 	return true
 }
 
-// missing returns the stubs that are within the limit.
+// missing returns the stubs that are now within the limit.
 func (r *ranking[T]) missing() (out []item[T]) {
 	for _, places := range r.places {
 		for _, i := range places[:min(len(places), r.bound.Limit)] {
@@ -103,14 +103,14 @@ func (r *ranking[T]) missing() (out []item[T]) {
 	return out
 }
 
-// lacks reports whether the last place of a namespace is that of a stub.
+// lacks reports whether the item in the last place within the limit is a stub.
 func (r *ranking[T]) lacks(namespace string) bool {
 	places := r.places[namespace]
 	last := min(len(places), r.bound.Limit) - 1
 	return last >= 0 && places[last].stub
 }
 
-// fill reads the objects that are within the limit since others were deleted, until the context ends.
+// fill reads the objects that came within the limit because others were deleted. It runs until the context ends.
 func (w *Watch[T]) fill(ctx context.Context) {
 	for {
 		select {
@@ -131,7 +131,8 @@ func (w *Watch[T]) fill(ctx context.Context) {
 	}
 }
 
-// get reads the object of a stub. An answer that is not of the stub's version is not needed: the watch has a newer one, or will.
+// get reads the object of a stub. If the answer has another version than the stub, it is ignored: the watch already has the newer version,
+// or will receive it.
 func (w *Watch[T]) get(ctx context.Context, stub *item[T]) error {
 	const timeout = 10 * time.Second
 	own, cancel := context.WithTimeout(ctx, timeout)

@@ -62,17 +62,18 @@ type Watch[T any] struct {
 	source cache.ListerWatcher
 	parse  func(object any) *T
 
-	// changing is held while what is kept changes and Changed is told. ranks are the objects that are kept, and listing those of a
-	// list that is not complete; nil without a Bound. lacking is notified when a stub is within the limit.
+	// changing is a lock for changes of the stored objects and for the calls of Changed. ranks ranks the stored objects, and listing ranks the
+	// objects of a list that is not complete yet; both are nil without a Bound. lacking is notified when a stub comes within the limit.
 	changing       sync.Mutex
 	ranks, listing *ranking[T]
 	lacking        changes.Signal
 
 	mu sync.Mutex
-	// kept is what is kept of the objects, by their names; index has those by their values.
+	// kept has the stored values by the names of their objects; index has them by the keys of the index.
 	kept  map[string]*T
 	index map[string]map[string]*T
-	// tried: the objects were listed, or that failed; synced: they were listed; listed: since the last error.
+	// tried is true after the first list, even if it failed. synced is true after the first successful list. listed is true if a list
+	// succeeded since the last error.
 	tried, synced, listed bool
 	problem               *ReadError
 }
@@ -100,7 +101,7 @@ func New[O runtime.Object, T any](source cache.ListerWatcher, parse func(O) *T, 
 	return w
 }
 
-// pageSize is how many objects a page of a list has: an object has 1.5 MiB at most, and a page is in memory as a whole.
+// pageSize is the number of objects on a page of a list. An object has at most 1.5 MiB, and a page is in memory in full.
 const pageSize = 50
 
 // Run watches until the context ends, and returns nil. After an error it lists again, after pauses that grow. A resource that the
@@ -111,7 +112,7 @@ func (w *Watch[T]) Run(ctx context.Context) error {
 	if w.ranks != nil {
 		filling.Go(func() { w.fill(ctx) })
 	}
-	const reset = 2 * time.Minute // As client-go does.
+	const reset = 2 * time.Minute // client-go uses the same value.
 	pause := wait.Backoff{
 		Duration: min(time.Second, w.config.Retry), Cap: w.config.Retry, Factor: 2, Steps: 30, Jitter: 0.5,
 	}
@@ -121,8 +122,8 @@ func (w *Watch[T]) Run(ctx context.Context) error {
 		reflector := cache.NewReflectorWithOptions(w.pages(), nil, w, cache.ReflectorOptions{
 			Name: w.config.Name, TypeDescription: w.config.Name,
 		})
-		reflector.WatchListPageSize = pageSize // Else some lists of an API server before 1.34 are one page.
-		// It returns when its connection or its resource version is lost for good.
+		reflector.WatchListPageSize = pageSize // Otherwise, an API server before 1.34 sends some lists on one page.
+		// ListAndWatch returns when its connection or its resource version is lost and cannot be recovered.
 		if err := reflector.ListAndWatchWithContext(ctx); err != nil && ctx.Err() == nil {
 			w.fail(ctx, err)
 		}
@@ -131,8 +132,8 @@ func (w *Watch[T]) Run(ctx context.Context) error {
 	return nil
 }
 
-// fail records an error. What is kept stays, except of a resource that was removed. A watch that ends because the API server
-// restarts is not a problem yet; the next list decides.
+// fail records an error. The stored objects stay, unless the resource was removed. A watch that ends because the API server restarts is not
+// a problem yet; the next list decides.
 func (w *Watch[T]) fail(ctx context.Context, err error) {
 	w.mu.Lock()
 	lost := w.listed && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err)
@@ -151,7 +152,7 @@ func (w *Watch[T]) fail(ctx context.Context, err error) {
 	}
 }
 
-// explain returns why the objects are unknown; nil where there are none.
+// explain says why the objects are unknown. It returns nil if the resource is optional and the cluster does not have it.
 func (w *Watch[T]) explain(err error) *ReadError {
 	text := "cannot " + w.config.Verb + " " + w.config.Name
 	switch {

@@ -9,7 +9,7 @@ import (
 
 var errNoJSON = errors.New("the API server's answer is not JSON")
 
-// inside is an error in the middle of a value, where the end of the stream is one.
+// inside converts the end of the stream within a value to an unexpected end.
 func inside(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -17,7 +17,7 @@ func inside(err error) error {
 	return err
 }
 
-// next skips white space, and returns the next byte without reading it.
+// next skips white space, and returns the next byte without consuming it.
 func (s *slimBody) next() (byte, error) {
 	for {
 		c, err := s.in.Peek(1)
@@ -40,11 +40,11 @@ func (s *slimBody) copyByte(c byte) {
 	s.skipByte()
 }
 
-// members passes on an object without the members that a function does not keep. The function passes on the value of a member
-// that it keeps, and leaves the others.
+// members copies an object without the members that keep rejects. If keep accepts a member, it copies the value; otherwise it leaves the
+// value unread.
 func (s *slimBody) members(keep func(key string) (bool, error)) error {
 	if first, err := s.next(); err != nil || first != '{' {
-		return s.value(maxSpec) // It is null.
+		return s.value(maxSpec) // The value is null.
 	}
 	s.copyByte('{')
 	for first := true; ; {
@@ -75,14 +75,14 @@ func (s *slimBody) members(keep func(key string) (bool, error)) error {
 	}
 }
 
-// member passes on a key and its value, and reports whether they are kept; if not, what was passed on is to be removed.
+// member copies a key and its value, and reports whether they are kept. If they are not, the caller must remove what was copied.
 func (s *slimBody) member(keep func(key string) (bool, error)) (kept bool, err error) {
 	begin := s.out.Len()
 	size, err := s.copyValue(maxKey)
 	if err != nil {
 		return false, err
 	}
-	key := "" // One that is too long, and that nothing keeps.
+	key := "" // The key is too long, so no caller keeps it.
 	if size <= maxKey {
 		key = string(bytes.Trim(s.out.Bytes()[begin:], `"`))
 	}
@@ -100,10 +100,10 @@ func (s *slimBody) member(keep func(key string) (bool, error)) (kept bool, err e
 	return kept, err
 }
 
-// list passes on the objects of a list.
+// list copies the objects of a list.
 func (s *slimBody) list() error {
 	if first, err := s.next(); err != nil || first != '[' {
-		return s.value(maxSpec) // It is null.
+		return s.value(maxSpec) // The value is null.
 	}
 	s.copyByte('[')
 	for {
@@ -124,12 +124,12 @@ func (s *slimBody) list() error {
 	}
 }
 
-// value passes on a value, null where it is larger than a limit.
+// value copies a value, or writes null if the value is larger than a limit.
 func (s *slimBody) value(limit int) error {
 	return s.bounded(limit, func(int64) string { return "null" })
 }
 
-// bounded passes on a value, or what stands for it where it is larger than a limit. It never holds more than the limit.
+// bounded copies a value, or writes a replacement if the value is larger than a limit. It never buffers more than the limit.
 func (s *slimBody) bounded(limit int, instead func(size int64) string) error {
 	begin := s.out.Len()
 	size, err := s.copyValue(limit)
@@ -140,7 +140,7 @@ func (s *slimBody) bounded(limit int, instead func(size int64) string) error {
 	return err
 }
 
-// copyValue passes on the first bytes of a value, and returns how many it has.
+// copyValue copies a value up to a limit, and returns the size of the value.
 func (s *slimBody) copyValue(limit int) (size int64, err error) {
 	if _, err := s.next(); err != nil {
 		return 0, err
@@ -173,7 +173,7 @@ type valueScanner struct {
 	quoted, escaped bool
 }
 
-// scan returns how many bytes of a chunk belong to the value, and whether it ends with them.
+// scan returns how many bytes of a chunk belong to the value, and whether the value ends with them.
 func (v *valueScanner) scan(chunk []byte) (n int, ends bool) {
 	for i, c := range chunk {
 		switch {
@@ -183,7 +183,7 @@ func (v *valueScanner) scan(chunk []byte) (n int, ends bool) {
 			}
 		case c == '"':
 			v.quoted = true
-		case v.depth == 0 && bytes.IndexByte([]byte(",:]} \t\r\n"), c) >= 0: // It follows the value.
+		case v.depth == 0 && bytes.IndexByte([]byte(",:]} \t\r\n"), c) >= 0: // The byte follows the value.
 			return i, true
 		case c == '{' || c == '[':
 			v.depth++
@@ -197,7 +197,7 @@ func (v *valueScanner) scan(chunk []byte) (n int, ends bool) {
 	return len(chunk), false
 }
 
-// quote scans a byte of a string, and reports whether the string ends with it.
+// quote scans one byte of a string, and reports whether the string ends with it.
 func (v *valueScanner) quote(c byte) (ends bool) {
 	switch {
 	case v.escaped:
@@ -236,7 +236,7 @@ func sizeOfValue(v reflect.Value) int {
 		for _, field := range v.Fields() {
 			size += sizeOfValue(field) - int(field.Type().Size())
 		}
-	default: // It has no parts.
+	default: // The value has no parts.
 	}
 	return size
 }

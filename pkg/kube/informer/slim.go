@@ -21,16 +21,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// What is read of an object at most, in bytes of JSON. The largest valid Forecast or DemandEvent has about 40 KiB, the largest
-// status that Forewarm writes about 60 KiB.
+// Size limits for the parts of an object that are read, in bytes of JSON. The largest valid Forecast or DemandEvent has about 40 KiB, and
+// the largest status that Forewarm writes has about 60 KiB.
 const (
 	maxSpec       = 64 << 10
 	maxStatus     = 128 << 10
 	maxFinalizers = 8 << 10
 	maxAnnotation = 256
-	// maxAnnotations of forewarm.dev are kept.
+	// maxAnnotations limits how many annotations of forewarm.dev are kept.
 	maxAnnotations = 16
-	// maxKey is the length of the longest key of a label or an annotation, with quotes.
+	// maxKey is the length of the longest key of a label or an annotation, including the quotes.
 	maxKey = 253 + 1 + 63 + 2
 )
 
@@ -92,7 +92,7 @@ func GetBy(
 	}
 }
 
-// slimmer removes what is not needed from the answers of an API server.
+// slimmer removes the parts that Forewarm does not need from the answers of an API server.
 type slimmer struct{ next http.RoundTripper }
 
 func (s slimmer) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -108,12 +108,12 @@ func (s slimmer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// slimBody is a body of JSON values: an object, a list of objects, or the events of a watch, each of which is passed on once it
-// is complete.
+// slimBody is the body of a response: an object, a list of objects, or the events of a watch. It delivers each of them as soon as it is
+// complete.
 type slimBody struct {
 	body io.Closer
 	in   *bufio.Reader
-	// out is what remains of a value.
+	// out has the part of the current value that is kept.
 	out bytes.Buffer
 	err error
 }
@@ -134,10 +134,10 @@ func (s *slimBody) Read(to []byte) (int, error) {
 	return s.out.Read(to)
 }
 
-// answer passes on a member of a whole answer.
+// answer copies a member at the top level of an answer.
 func (s *slimBody) answer(key string) (keep bool, err error) {
 	switch key {
-	case "type": // Of an event of a watch.
+	case "type": // The member of a watch event.
 		return true, s.value(maxKey)
 	case "object":
 		return true, s.members(s.object)
@@ -147,7 +147,7 @@ func (s *slimBody) answer(key string) (keep bool, err error) {
 	return s.object(key)
 }
 
-// object passes on a member of an object, or of a Status, which has reasons instead.
+// object copies a member of an object. For a Status, it copies the reasons.
 func (s *slimBody) object(key string) (keep bool, err error) {
 	switch key {
 	case "apiVersion", "kind", "message", "reason", "details", "code":
@@ -162,7 +162,7 @@ func (s *slimBody) object(key string) (keep bool, err error) {
 	return false, nil
 }
 
-// annotated reads the metadata of one object.
+// annotated is the metadata of one object.
 type annotated struct {
 	*slimBody
 
@@ -172,11 +172,11 @@ type annotated struct {
 func (a *annotated) metadata(key string) (keep bool, err error) {
 	switch key {
 	case "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-		"continue", "remainingItemCount": // The last two are a list's.
+		"continue", "remainingItemCount": // The last two are members of a list.
 		return true, a.value(maxSpec)
 	case "finalizers":
 		return true, a.bounded(maxFinalizers, sizeOf)
-	case "managedFields": // They are read with the object, and not kept.
+	case "managedFields": // Managed fields are read with the object, and are not kept.
 		return true, a.value(maxSpec)
 	case "annotations":
 		return true, a.members(a.annotation)
@@ -186,7 +186,7 @@ func (a *annotated) metadata(key string) (keep bool, err error) {
 
 func (a *annotated) annotation(key string) (keep bool, err error) {
 	switch {
-	case key == metav1.InitialEventsAnnotationKey: // The end of a list that is streamed.
+	case key == metav1.InitialEventsAnnotationKey: // This annotation marks the end of a streamed list.
 	case !strings.HasPrefix(key, v1alpha1.GroupName+"/"), a.annotations == maxAnnotations:
 		return false, nil
 	default:

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// reader has the methods of a client for a resource.
+// reader has the client's methods for one resource.
 type reader[L any] interface {
 	List(ctx context.Context, options metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
@@ -35,11 +35,11 @@ func From[L runtime.Object](resource reader[L], client any, fields string) cache
 	}, client)
 }
 
-// item is what is kept of an object, on its way into the store. It is a runtime.Object, so that it can be in a list.
+// item is a stored value on its way into the store. It is a runtime.Object, so that a list can contain it.
 type item[T any] struct {
 	key, version string
 	kept         *T
-	// stub: kept is one, see Bound.
+	// stub is true if kept is a stub, see Bound.
 	stub bool
 }
 
@@ -47,7 +47,7 @@ func (*item[T]) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKin
 
 func (i *item[T]) DeepCopyObject() runtime.Object { return i }
 
-// read reads an object, if it has not been read.
+// read parses an object, unless it has been parsed already.
 func (w *Watch[T]) read(found any) (*item[T], error) {
 	if i, ok := found.(*item[T]); ok {
 		return i, nil
@@ -67,7 +67,7 @@ func (w *Watch[T]) read(found any) (*item[T], error) {
 	}, nil
 }
 
-// readListed reads an object of a list, of which no more than the Bound allows is held before the list is complete.
+// readListed reads an object of a list. Before the list is complete, no more objects are stored than the Bound allows.
 func (w *Watch[T]) readListed(found any) (*item[T], error) {
 	i, err := w.read(found)
 	if err == nil && w.listing != nil {
@@ -76,7 +76,7 @@ func (w *Watch[T]) readListed(found any) (*item[T], error) {
 	return i, err
 }
 
-// pages are the pages of the source, which are read as they come.
+// pages returns a source that reads lists page by page.
 //
 // An API server from 1.34 on streams a list instead: see Transformer.
 func (w *Watch[T]) pages() cache.ListerWatcher {
@@ -84,7 +84,7 @@ func (w *Watch[T]) pages() cache.ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			if options.ResourceVersion == "0" {
-				options.ResourceVersion = "" // Of whatever version it has, an API server sends all on one page.
+				options.ResourceVersion = "" // If a list may have any version, an API server sends all objects on one page.
 			}
 			page, err := source.ListWithContext(ctx, options)
 			if err != nil {
@@ -113,7 +113,7 @@ func (w *Watch[T]) readPage(page runtime.Object) (*internalversion.List, error) 
 	})
 }
 
-// A Watch is the store of its own reflector.
+// A Watch is its reflector's own store.
 var _ interface {
 	cache.ReflectorStore
 	cache.TransformingStore
@@ -200,14 +200,14 @@ func (w *Watch[T]) replace(list []*item[T]) {
 	}
 }
 
-// beginList forgets a list that was not completed.
+// beginList drops a list that was not completed.
 func (w *Watch[T]) beginList() {
 	if w.ranks != nil {
 		w.listing = newRanking(w.config.Bound)
 	}
 }
 
-// change replaces what is kept of an object, and what that changes for others of its namespace.
+// change stores the new value of an object. It also updates the other objects of the namespace that this affects.
 func (w *Watch[T]) change(i *item[T]) {
 	if w.ranks == nil {
 		w.set(i.key, i.kept)
@@ -226,7 +226,7 @@ func (w *Watch[T]) change(i *item[T]) {
 // Resync implements cache.ReflectorStore.
 func (*Watch[T]) Resync() error { return nil }
 
-// set replaces what is kept of an object; nil for nothing.
+// set replaces the stored value of an object; nil removes it.
 func (w *Watch[T]) set(key string, after *T) {
 	w.mu.Lock()
 	before := w.kept[key]
@@ -252,7 +252,7 @@ func (w *Watch[T]) set(key string, after *T) {
 	}
 }
 
-// values are those of the index.
+// values returns the keys under which the index stores a value.
 func (w *Watch[T]) values(kept *T) []string {
 	if kept == nil || w.config.Index == nil {
 		return nil

@@ -30,7 +30,7 @@ const (
 	reasonSettingsDiffer = "SettingsDiffer"
 )
 
-// reasons are all of them, the worst first.
+// reasons returns all reasons, with the worst first.
 func reasons() []string {
 	return []string{reasonClocksDiffer, reasonVersionsDiffer, reasonSettingsDiffer}
 }
@@ -84,8 +84,8 @@ func compareClocks(all map[string]Statement) (message string) {
 	return message
 }
 
-// clockGap returns by how much two clocks differ at least, and by which source that is so. A wrong clock differs from all sources
-// alike: the source by which two clocks are closest decides, so that one source that does not know the time proves nothing.
+// clockGap returns the minimum difference between two clocks, and the source that shows it. A wrong clock differs from all sources by the
+// same amount. Therefore the source with the smallest difference decides, so that one source with a wrong clock proves nothing.
 func clockGap(a, b map[string]snapshot.ClockDifference) (closest string, gap time.Duration) {
 	found := false
 	for _, source := range slices.Sorted(maps.Keys(a)) {
@@ -100,7 +100,7 @@ func clockGap(a, b map[string]snapshot.ClockDifference) (closest string, gap tim
 	return closest, gap
 }
 
-// sideOf says how the clock of an adapter replica differs from that of the source.
+// sideOf says how the clock of an adapter replica differs from the clock of the source.
 func sideOf(name string, source snapshot.ClockDifference) string {
 	ahead := source.Least().Round(snapshot.MinClockDifference)
 	switch {
@@ -112,7 +112,7 @@ func sideOf(name string, source snapshot.ClockDifference) string {
 	return name + " is correct"
 }
 
-// compareVersions names the versions, each with the adapter replicas that run it.
+// compareVersions lists the versions, each with the adapter replicas that run it.
 func compareVersions(all map[string]Statement) string {
 	running := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -128,7 +128,7 @@ func compareVersions(all map[string]Statement) string {
 	return "the replicas run different versions: " + strings.Join(parts, "; ")
 }
 
-// compareSettings names the flags in which adapter replicas differ from the first one by name.
+// compareSettings lists the flags whose values differ from those of the first adapter replica by name.
 func compareSettings(all map[string]Statement) string {
 	names := slices.Sorted(maps.Keys(all))
 	flags, others := map[string]bool{}, map[string]bool{}

@@ -32,7 +32,7 @@ type Statement struct {
 	Clocks map[string]snapshot.ClockDifference `json:"clocks,omitempty"`
 }
 
-// The limits of what is published and believed.
+// Limits of a Statement. They apply when a replica publishes one, and when it reads one.
 const (
 	maxReplicas  = 50
 	maxNames     = 100
@@ -76,7 +76,7 @@ func write(lease *coordinationv1.Lease, all map[string]Statement) error {
 	return nil
 }
 
-// limited keeps the clocks of the first sources by name, so that all adapter replicas publish the same ones.
+// limited keeps only the clocks of the first sources by name. All adapter replicas therefore publish the same sources.
 func (s Statement) limited() Statement {
 	clocks := map[string]snapshot.ClockDifference{}
 	for _, source := range slices.Sorted(maps.Keys(s.Clocks)) {
@@ -102,7 +102,7 @@ func (s Statement) valid() bool {
 	return isLine(s.Version) && len(s.Settings) <= maxNames && len(s.Clocks) <= maxClocks
 }
 
-// isLine reports whether a text may be part of a message.
+// isLine reports whether a text can be part of a message.
 func isLine(text string) bool {
 	return text != "" && len(text) <= maxText && printable.Line(text) == text
 }

@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	// interval is how often a replica publishes its Statement and reads the others'.
+	// interval is how often a replica publishes its Statement and reads the Statements of the others.
 	interval = 15 * time.Second
-	// gone is how long a Statement stays without being published again. It outlasts two publications that fail.
+	// gone is how long a Statement stays if it is not published again. It is longer than two failed publications.
 	gone = 45 * time.Second
-	// rollout is how long replicas may differ as they do in a rollout, before the condition says so.
+	// rollout is how long replicas may differ before the condition reports it. During a rollout they always differ.
 	rollout = 10 * time.Minute
 	// timeout bounds one exchange.
 	timeout = 10 * time.Second
@@ -40,11 +40,12 @@ type Watch struct {
 	own    func() Statement
 	log    *slog.Logger
 
-	// seen has what was read of each other replica, and when that last changed, by this machine's clock: theirs may be wrong.
+	// seen has what was read of each other replica, and when that last changed. The time is from this machine's clock, because the clocks of
+	// the others may be wrong.
 	seen map[string]observation
 
 	mu sync.Mutex
-	// now is the time of the newest exchange, since is when each reason that holds now began to hold.
+	// now is the time of the newest exchange. since is when each current reason began to apply.
 	now         time.Time
 	differences []Difference
 	since       map[string]time.Time
@@ -83,7 +84,7 @@ func (w *Watch) Step(ctx context.Context, now time.Time) error {
 	}
 	w.forget(now)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		// Another replica wrote the Lease since it was read, or no replica has led yet. The next step tries again.
+		// Another replica has written the Lease since it was read, or no replica has led yet. The next step tries again.
 		return nil
 	}
 	return fmt.Errorf(
@@ -95,7 +96,7 @@ func (w *Watch) Step(ctx context.Context, now time.Time) error {
 	)
 }
 
-// exchange publishes the own Statement next to those of the replicas that live, and returns all of them.
+// exchange publishes this replica's Statement next to those of the other running replicas, and returns all of them.
 func (w *Watch) exchange(ctx context.Context, now time.Time) (map[string]Statement, error) {
 	lease, err := w.leases.Get(ctx, w.lease.Name, metav1.GetOptions{})
 	if err != nil {
@@ -114,7 +115,7 @@ func (w *Watch) exchange(ctx context.Context, now time.Time) (map[string]Stateme
 	return all, err //nolint:wrapcheck // Step does.
 }
 
-// dropGone drops the Statements that were not published again for a while.
+// dropGone drops the Statements that have not been published again for a while.
 func (w *Watch) dropGone(others map[string]Statement, now time.Time) {
 	maps.DeleteFunc(w.seen, func(name string, _ observation) bool { _, found := others[name]; return !found })
 	for name := range others {
@@ -130,7 +131,7 @@ func (w *Watch) dropGone(others map[string]Statement, now time.Time) {
 	}
 }
 
-// set takes over the differences that were found, and logs those that are new.
+// set stores the differences that were found, and logs the new ones.
 func (w *Watch) set(ctx context.Context, found []Difference, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,7 +150,7 @@ func (w *Watch) set(ctx context.Context, found []Difference, now time.Time) {
 	w.now, w.differences, w.since = now, found, since
 }
 
-// forget drops what was found once it is too old to be known.
+// forget drops the differences once they are too old to be still true.
 func (w *Watch) forget(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,7 +182,7 @@ func (w *Watch) Conditions() []snapshot.Condition {
 
 var _ prometheus.Collector = (*Watch)(nil)
 
-// differDesc is 1 while replicas differ in a subject.
+// differDesc describes the metric that is 1 while replicas differ in a subject.
 var differDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_replicas_differ",
 	"1 if replicas of Forewarm differ in something that affects the served values, otherwise 0. The label reason contains the reasons of "+

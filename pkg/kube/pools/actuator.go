@@ -28,9 +28,9 @@ import (
 // Actuator holds the chunks of pools that have their defaults. Errors that the user must correct are Problems; all
 // others are retried.
 type Actuator interface {
-	// Hold requests a number of chunks of each capacity type, and returns what there is. It is idempotent.
+	// Hold requests a number of chunks of each capacity type, and returns the chunks that exist. It is idempotent.
 	Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired) (Actual, error)
-	// Observe returns what there is, and changes nothing.
+	// Observe returns the chunks that exist, and changes nothing.
 	Observe(ctx context.Context, pool *v1alpha1.WarmPool) (Actual, error)
 	// Release releases what the pool holds. When it returns without an error, its objects are deleted; placeholder
 	// pods may still be terminating.
@@ -76,7 +76,7 @@ func AsProblem(err error) *Problem {
 	return nil
 }
 
-// classifyError returns a Problem where a retry does not help, else the error.
+// classifyError returns a Problem if a retry does not help. Otherwise it returns the error itself.
 func (o *owned) classifyError(doing string, pool *v1alpha1.WarmPool, err error) error {
 	what := fmt.Sprintf("%s the %ss of the pool %s/%s", doing, o.kind, pool.Namespace, pool.Name)
 	switch {
@@ -134,7 +134,7 @@ type Dispatcher struct {
 	placeholders *PlaceholderPods
 	buffer       *CapacityBuffer
 	scale        *Scale
-	// released are the generations of pools for which the other actuators hold nothing.
+	// released has the generation of each pool for which the other actuators hold nothing.
 	released map[types.UID]int64
 }
 
@@ -145,7 +145,7 @@ const requestTimeout = 10 * time.Second
 func NewDispatcher(cluster *rest.Config, now func() time.Time) (*Dispatcher, error) {
 	own := rest.CopyConfig(cluster)
 	own.Timeout = requestTimeout
-	own.QPS, own.Burst = 50, 100 // A few lists for each pool, every 15 s.
+	own.QPS, own.Burst = 50, 100 // Each pool needs a few lists every 15 s.
 	client, err := kubernetes.NewForConfig(own)
 	if err != nil {
 		return nil, fmt.Errorf("create a client for warm pools: %w", err)
@@ -179,7 +179,7 @@ func NewDispatcher(cluster *rest.Config, now func() time.Time) (*Dispatcher, err
 			now:       now,
 		},
 		scale: &Scale{
-			client: slim, // It lists objects of others.
+			client: slim, // This client lists objects that belong to others.
 			pods:   client.CoreV1(),
 			now:    now,
 			mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asking)),
@@ -188,7 +188,7 @@ func NewDispatcher(cluster *rest.Config, now func() time.Time) (*Dispatcher, err
 	}, nil
 }
 
-// ordered returns all actuators, the one that the pool names first. An invalid pool has no spec; it is only released.
+// ordered returns all actuators, beginning with the one that the pool specifies. An invalid pool has no spec and is only released.
 func (b *Dispatcher) ordered(pool *v1alpha1.WarmPool) []Actuator {
 	switch a := pool.Spec.Actuator; {
 	case a != nil && a.CapacityBuffer != nil:
@@ -226,8 +226,8 @@ func (b *Dispatcher) Release(ctx context.Context, pool *v1alpha1.WarmPool) error
 	return errors.Join(all[0].Release(ctx, pool), releaseAll(ctx, pool, all[1:]))
 }
 
-// releaseAll releases what a pool may hold by actuators that it does not name. Without the right to list objects,
-// none were created: an actuator does not need the rights of the others.
+// releaseAll releases what a pool may hold through actuators that it no longer specifies. Without permission to list objects of a kind,
+// Forewarm cannot have created any. One actuator therefore does not need the permissions of the others.
 func releaseAll(ctx context.Context, pool *v1alpha1.WarmPool, others []Actuator) error {
 	var problems []error
 	for _, other := range others {

@@ -22,7 +22,7 @@ type CapacityBuffer struct {
 	now       func() time.Time
 }
 
-// buffer has the fields of a CapacityBuffer (autoscaling.x-k8s.io/v1beta1) that are used here.
+// buffer has those fields of a CapacityBuffer (autoscaling.x-k8s.io/v1beta1) that Forewarm uses.
 type buffer struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -98,7 +98,7 @@ func (c *CapacityBuffer) Release(ctx context.Context, pool *v1alpha1.WarmPool) e
 	return c.templates.release(ctx, pool)
 }
 
-// list returns the pool's buffers; a Problem where the cluster does not have the resource.
+// list returns the pool's buffers, or a Problem if the cluster does not have the resource.
 func (c *CapacityBuffer) list(ctx context.Context, pool *v1alpha1.WarmPool) (objects, error) {
 	out, err := c.buffers.list(ctx, pool)
 	if apierrors.IsNotFound(err) {
@@ -110,7 +110,7 @@ func (c *CapacityBuffer) list(ctx context.Context, pool *v1alpha1.WarmPool) (obj
 	return out, err
 }
 
-// held reads the status of each buffer.
+// held returns the chunks that exist according to the status of each buffer.
 func (c *CapacityBuffer) held(pool *v1alpha1.WarmPool, found objects) (Actual, error) {
 	return countChunks(pool, found, func(object *unstructured.Unstructured) (Count, string, error) {
 		b, err := decode[buffer](object.Object)
@@ -121,22 +121,21 @@ func (c *CapacityBuffer) held(pool *v1alpha1.WarmPool, found objects) (Actual, e
 	})
 }
 
-// The conditions of a buffer: the controller has resolved its template; the autoscaler provisions it, False where it
-// cannot; a ResourceQuota limits it.
+// Conditions of a buffer. The controller has resolved its template; the autoscaler provisions the buffer, False if it cannot; a
+// ResourceQuota limits the buffer.
 const (
 	conditionResolved     = "ReadyForProvisioning"
 	conditionProvisioning = "Provisioning"
 	conditionLimited      = "LimitedByQuotas"
-	// reasonRequiresNewCapacity and the next are Karpenter's reasons for conditionProvisioning. It is False with the first in the
-	// pass that requests nodes, and True with the second from the next one on: a node that is starting counts as existing
-	// capacity (v1.14.0).
+	// Karpenter's reasons for conditionProvisioning. In the pass that requests nodes, the condition is False with RequiresNewCapacity. From
+	// the next pass on, it is True with FitsExistingCapacity, because a node that is starting counts as existing capacity (v1.14.0).
 	reasonRequiresNewCapacity  = "RequiresNewCapacity"
 	reasonFitsExistingCapacity = "FitsExistingCapacity"
 )
 
-// ready returns how many chunks are ready by the buffer's status. No autoscaler reports that the nodes are present.
-// Karpenter reports when it needed none any more: a node's lead time later they are there, and none counts before. What
-// Cluster Autoscaler provisions counts, although a new node may still be starting.
+// ready returns how many chunks are ready according to the buffer's status. No autoscaler reports that the nodes are present. Karpenter
+// reports when the buffer needs no more nodes. The chunks count as ready one node lead time after that. Chunks that Cluster Autoscaler
+// provisions count immediately, although a new node may still be starting.
 func (b *buffer) ready(now time.Time, node time.Duration) int32 {
 	taken := meta.FindStatusCondition(b.Status.Conditions, conditionProvisioning)
 	if taken == nil || taken.Status != metav1.ConditionTrue || taken.Reason == reasonRequiresNewCapacity ||
@@ -147,7 +146,7 @@ func (b *buffer) ready(now time.Time, node time.Duration) int32 {
 	return min(b.Status.Replicas, b.Spec.Replicas)
 }
 
-// warning returns what blocks a buffer of more than zero chunks; empty where nothing does.
+// warning says what blocks a buffer that requests chunks; empty if nothing blocks it.
 func (b *buffer) warning(now time.Time) string {
 	if b.Spec.Replicas == 0 {
 		return ""

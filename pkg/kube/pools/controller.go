@@ -26,17 +26,17 @@ type Config struct {
 	Step time.Duration
 }
 
-// Intervals, in steps.
+// Intervals, in number of steps.
 const (
-	// renewSteps is how often an unchanged plan is applied again: somebody may have changed the pool's objects.
+	// renewSteps is how often an unchanged plan is applied again, because someone may have changed the pool's objects.
 	renewSteps = 4
-	// problemRetrySteps is the interval after an error that the user must correct, and maxRetrySteps the longest
-	// after another one; the first is one step.
+	// problemRetrySteps is the retry interval after an error that the user must correct. After other errors, the interval grows from one step
+	// to maxRetrySteps.
 	problemRetrySteps, maxRetrySteps = 4, 16
-	// statusSteps is the least interval between two writes of a pool's status for routine changes. The memory is
-	// written every memorySteps even without a change, so that a new leader loses little.
+	// statusSteps is the minimum interval between two routine writes of a pool's status. The memory is written every memorySteps even without
+	// a change, so that a new leader loses little.
 	statusSteps, memorySteps = 2, 4
-	// noticeSteps is the delay between the decision to cover a member and its use, so that all replicas know of it.
+	// noticeSteps is the delay between the decision to cover a member and the time from which it applies, so that all replicas know about it.
 	noticeSteps = 4
 )
 
@@ -45,9 +45,9 @@ const poolTimeout = 30 * time.Second
 
 // Pools are the WarmPools of a cluster; a Watch implements it.
 type Pools interface {
-	// Check returns nil once all pools were read. Before, the oldest pool of a member is unknown.
+	// Check returns nil once all pools have been read. Until then, the oldest pool of a member is unknown.
 	Check() error
-	// List returns the pools of all namespaces. Read only.
+	// List returns the pools of all namespaces. Callers must not modify them.
 	List() []*Pool
 	// UpdateStatus and Mark fail if the pool has changed since it was read.
 	UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error
@@ -71,27 +71,27 @@ type Controller struct {
 	events   writes.Events
 	queue    *writes.Queue
 	pools    map[types.UID]*poolState
-	// changed are the pools whose chunks changed in the newest step.
+	// changed has the pools whose chunks changed in the newest step.
 	changed []poolStep
-	// metrics of the newest step; nil while this replica does not lead.
+	// metrics are the metrics of the newest step; nil while this replica does not lead.
 	metrics atomic.Pointer[[]poolMetrics]
 }
 
-// poolState is what the leader keeps of a pool between steps. What the next leader needs is in the status.
+// poolState is the state of a pool that the leader keeps between steps. The status has the part that the next leader needs.
 type poolState struct {
 	memory warmpool.Memory
-	// held is what the actuator held when it was last observed; seen is false before.
+	// held is what the actuator reported last; seen is false before the first report.
 	held Actual
 	seen bool
-	// attempted is the generation of the last attempt to hold; want is what was held last, at heldAt.
+	// attempted is the pool's generation at the last attempt to hold. want is what was requested last, at the time heldAt.
 	attempted int64
 	want      Desired
 	heldAt    time.Time
-	// err is the error of the last attempt; there is no attempt before retry.
+	// err is the error of the last attempt. There is no further attempt before retry.
 	err      error
 	failures int
 	retry    time.Time
-	// waiting is how many chunks members' replicas wait for, as many since waitingSince.
+	// waiting is how many chunks the members' replicas wait for. The number has not changed since waitingSince.
 	waiting      float64
 	waitingSince time.Time
 	// said are the metrics of the newest step.
@@ -140,8 +140,8 @@ func (c *Controller) Run(ctx context.Context, clock run.Clock) {
 // podDelay is how long the pods of a Deployment that changed take to be created, and to be settled.
 const podDelay = settleTime + 2*time.Second
 
-// holdChanged holds once more what changed in the newest step, so that pods which were created meanwhile need not wait for
-// the next one. That sees the errors, if there are any.
+// holdChanged calls Hold again for the pools that changed in the newest step, so that pods that were created meanwhile do not have to wait
+// for the next step. The next step will see any errors.
 func (c *Controller) holdChanged(ctx context.Context) {
 	for _, v := range c.changed {
 		own, cancel := context.WithTimeout(ctx, poolTimeout)
@@ -161,7 +161,7 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	}
 	pools := c.Pools.List()
 	by := groupByMember(pools)
-	// Writes are bounded. The status that has waited longest comes first, so that each of a thousand has its turn.
+	// Writes are limited. The status that has waited longest is written first, so that each of a thousand pools gets its turn.
 	writes.Sort(c.queue, now, pools, func(p *Pool) (metav1.Object, bool) { return p, false })
 	elapsed, exists := writes.Stopwatch(), make(map[types.UID]bool, len(pools))
 	term := make(map[types.UID]*poolState, len(pools))
@@ -176,7 +176,7 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 		k.heedClock(now, c.interval)
 		term[p.UID], exists[p.UID] = k, true
 		if c.queue.IsSlow(p, now) && elapsed() > c.interval {
-			gauges = append(gauges, k.said) // It has its turn at a later step: others must not wait for its namespace.
+			gauges = append(gauges, k.said) // Its turn is at a later step: others must not wait for its namespace.
 			continue
 		}
 		err := c.stepInTime(ctx, now, newest, poolStep{Pool: p, poolState: k, claims: by})
@@ -188,7 +188,7 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	c.queue.Keep(exists)
 	c.pools = term
 	c.metrics.Store(&gauges)
-	// A problem of the cluster affects each of a thousand pools. A few errors are enough.
+	// A problem of the cluster affects every pool, and there may be a thousand. A few errors are enough.
 	const told = 5
 	if more := len(problems) - told; more > 0 {
 		problems = append(problems[:told], fmt.Errorf("and %d more", more))
@@ -196,7 +196,7 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	return errors.Join(problems...)
 }
 
-// stepInTime reconciles one pool, and notes a namespace in which that takes long, as where a webhook does not answer.
+// stepInTime reconciles one pool. It remembers namespaces in which that takes long, for example because a webhook does not answer.
 func (c *Controller) stepInTime(ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep) error {
 	const long = 3 * time.Second
 	own, cancel := context.WithTimeout(ctx, poolTimeout)
@@ -223,8 +223,7 @@ func (c *Controller) restore(ctx context.Context, p *Pool) *poolState {
 	return &poolState{memory: memory}
 }
 
-// recordError records an error and when to retry: at a fixed interval where the user must correct something, else
-// with growing intervals.
+// recordError records an error and when to retry. If the user must correct something, the interval is fixed; otherwise it grows.
 func (c *Controller) recordError(v *poolStep, err error, now time.Time) {
 	v.failures++
 	wait := min(1<<min(v.failures-1, 8), maxRetrySteps)
@@ -234,7 +233,7 @@ func (c *Controller) recordError(v *poolStep, err error, now time.Time) {
 	v.err, v.retry, v.attempted = err, now.Add(time.Duration(wait)*c.interval), v.Generation
 }
 
-// heedClock discards times in the future, which are left from a clock that was ahead and has been set back.
+// heedClock discards times in the future. They were recorded while the clock was ahead, before it was set back.
 func (k *poolState) heedClock(now time.Time, pace time.Duration) {
 	if k.heldAt.After(now) {
 		k.heldAt = time.Time{}

@@ -19,16 +19,15 @@ import (
 
 // Workloads has what the snapshot does not have of a Forecast: its workload's replicas, starts and autoscalers.
 type Workloads interface {
-	// Replicas returns how many replicas are on a node, and how many wait for one; known is false while that is
-	// unknown.
+	// Replicas returns how many replicas are on a node, and how many wait for a node; known is false while that is unknown.
 	Replicas(forecast snapshot.Key) (placed, waiting int, known bool)
-	// Starts returns the lead times on existing nodes, and with a new node; measured is false where there are none.
+	// Starts returns the lead times of starts on existing nodes and of starts with a new node; measured is false if there are none.
 	Starts(forecast snapshot.Key, now time.Time) (parts leadtime.Estimates, measured bool)
 	// Autoscalers returns the autoscalers that turn the Forecast's value into replicas.
 	Autoscalers(forecast snapshot.Key) []decide.Autoscaler
 }
 
-// poolsByMember are the pools that name each member, without invalid and deleted ones.
+// poolsByMember has the pools that list each member, without invalid and deleted pools.
 type poolsByMember map[snapshot.Key][]*Pool
 
 func groupByMember(pools []*Pool) poolsByMember {
@@ -45,15 +44,15 @@ func groupByMember(pools []*Pool) poolsByMember {
 	return by
 }
 
-// membership is the members of a pool at a step, and their problems.
+// membership has the members of a pool at a step, and their problems.
 type membership struct {
 	members []warmpool.Member
-	// reason of the first problem; empty where there is none. problems say what to do.
+	// reason is the reason of the first problem; empty if there is none. problems say what to do.
 	reason   string
 	problems []string
-	// remarks are for information: they do not affect this pool.
+	// remarks are informational. They do not affect this pool.
 	remarks []string
-	// unreliable are the members whose forecasts are unreliable: "llama is stale: …".
+	// unreliable lists the members with unreliable forecasts, for example "llama is stale: …".
 	unreliable []string
 }
 
@@ -62,8 +61,8 @@ func (r *membership) addProblem(reason, text string) {
 	r.problems = append(r.problems, text)
 }
 
-// resolveMembers resolves the members of a pool that is one of those by member. It skips members of an older pool. A
-// member that cannot be resolved is unreliable: nothing is planned for it, and nothing is released.
+// resolveMembers resolves the members of a pool. It skips members that belong to an older pool. A member that cannot be resolved is
+// unreliable: nothing is planned for it, and nothing is released.
 func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p *Pool, by poolsByMember) membership {
 	var r membership
 	for _, m := range p.Resolved.Members {
@@ -101,7 +100,8 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 	return r
 }
 
-// resolveMember adds a member's replicas and autoscalers. Both texts continue the name of a Forecast.
+// resolveMember adds a member's replicas and autoscalers. The texts doubt and advice continue a sentence that begins with the name of a
+// Forecast.
 func (c *Controller) resolveMember(
 	entry *snapshot.ForecastSnapshot, key snapshot.Key, member *warmpool.Member,
 ) (reason, doubt, advice string) {
@@ -115,7 +115,7 @@ func (c *Controller) resolveMember(
 			"Forewarm does not know how much demand a replica sustains: let a HorizontalPodAutoscaler or a " +
 			"ScaledObject read this Forecast, or set its spec.scaling.target"
 	}
-	// The largest proposal of several wins.
+	// If there are several autoscalers, the largest number of replicas wins.
 	member.Target = scalings[0].Target()
 	for _, s := range scalings {
 		member.Target = min(member.Target, s.Target())
@@ -141,14 +141,14 @@ func joinFirst(all []string) string {
 	return text
 }
 
-// leadTimes are the lead time of a pod on an existing node, the lead time of a new node, and their sources.
+// leadTimes has the lead time of a pod on an existing node, the lead time of a new node, and the sources of both.
 type leadTimes struct {
 	pod, node time.Duration
 	source    string
 }
 
-// leadTimesOf returns the longest lead times of a pool's members, because the pool must be ready for each of them. A
-// member with too few starts on existing nodes counts with the lead time of its Forecast, which is not shorter.
+// leadTimesOf returns the longest lead times of a pool's members, because the pool must be ready for each of them. For a member with too
+// few starts on existing nodes, the lead time of its Forecast is used, which is not shorter.
 func (c *Controller) leadTimesOf(now time.Time, newest *snapshot.Snapshot, p *Pool) leadTimes {
 	var l leadTimes
 	var placed, waited int64
@@ -190,5 +190,5 @@ func nodeSource(p *Pool, waited int64) string {
 		100*leadtime.Quantile, waited)
 }
 
-// formatDuration writes a duration as in the objects.
+// formatDuration formats a duration as it is written in the objects.
 func formatDuration(d time.Duration) string { return model.Duration(d.Round(time.Second)).String() }

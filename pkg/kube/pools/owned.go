@@ -25,16 +25,16 @@ import (
 // FieldManager is the field manager of all objects.
 const FieldManager = "forewarm-warm-pool"
 
-// owned are the objects of one kind that pools own.
+// owned manages the objects of one kind that pools own.
 type owned struct {
 	client   dynamic.Interface
 	resource schema.GroupVersionResource
 	kind     string
-	// applied is the state of each object when it was last applied, by its UID.
+	// applied has the state of each object after it was last applied, by the object's UID.
 	applied map[types.UID]appliedState
 }
 
-// appliedState is what was applied, and the resulting generation: while the object has it, its spec is unchanged.
+// appliedState is the content that was applied, and the resulting generation. While the object has this generation, its spec is unchanged.
 type appliedState struct {
 	content    [sha256.Size]byte
 	generation int64
@@ -48,11 +48,11 @@ func (o *owned) in(namespace string) dynamic.ResourceInterface {
 	return o.client.Resource(o.resource).Namespace(namespace)
 }
 
-// objects of a pool of one kind, by name.
+// objects are the objects of one kind of a pool, by name.
 type objects map[string]*unstructured.Unstructured
 
-// list returns the objects that a pool owns. Objects with its labels and another owner are not among them. Of those that the pool has no
-// capacity type for, only the name and the UID are kept: a tenant may make any number of them.
+// list returns the objects that a pool owns. It skips objects that have the pool's labels but another owner. For objects whose capacity
+// type the pool does not have, it keeps only the name and the UID, because a tenant may create any number of them.
 func (o *owned) list(ctx context.Context, pool *v1alpha1.WarmPool) (objects, error) {
 	list := func(page metav1.ListOptions) (runtime.Object, error) { return o.in(pool.Namespace).List(ctx, page) }
 	current := map[string]bool{}
@@ -80,7 +80,7 @@ func (o *owned) list(ctx context.Context, pool *v1alpha1.WarmPool) (objects, err
 	return out, nil
 }
 
-// isOwnedBy reports whether this pool, by UID, owns an object.
+// isOwnedBy reports whether this pool owns an object, by the pool's UID.
 func isOwnedBy(object metav1.Object, pool *v1alpha1.WarmPool) bool {
 	owner := metav1.GetControllerOf(object)
 	return owner != nil && owner.UID == pool.UID
@@ -116,8 +116,8 @@ func (o *owned) hold(
 	return nil
 }
 
-// apply applies an object, and returns it. It sends no request where nothing has changed. existing is the pool's
-// object of that name, nil where there is none.
+// apply applies an object, and returns it. It sends no request if nothing has changed. existing is the pool's object of that name; nil if
+// there is none.
 func (o *owned) apply(
 	ctx context.Context, pool *v1alpha1.WarmPool, want any, existing *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
@@ -133,7 +133,7 @@ func (o *owned) apply(
 		if o.applied[existing.GetUID()] == (appliedState{content, existing.GetGeneration()}) {
 			return existing, nil
 		}
-		// The API server rejects the request if the object was replaced since it was listed.
+		// With the UID, the API server rejects the request if the object was replaced since it was listed.
 		object.SetUID(existing.GetUID())
 	}
 	applied, err := o.in(pool.Namespace).Apply(ctx, object.GetName(), object, forceApply())
@@ -148,7 +148,7 @@ func forceApply() metav1.ApplyOptions {
 	return metav1.ApplyOptions{FieldManager: FieldManager, Force: true}
 }
 
-// encode returns an object as it is sent, and the hash of its content.
+// encode returns an object in the form in which it is sent, and the hash of its content.
 func (o *owned) encode(want any) (*unstructured.Unstructured, [sha256.Size]byte, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(want)
 	if err != nil {
@@ -161,7 +161,7 @@ func (o *owned) encode(want any) (*unstructured.Unstructured, [sha256.Size]byte,
 	return object, sha256.Sum256(text), err
 }
 
-// checkNameFree returns a Problem where an object of another owner has the name.
+// checkNameFree returns a Problem if an object of another owner has the name.
 func (o *owned) checkNameFree(ctx context.Context, pool *v1alpha1.WarmPool, name string) error {
 	found, err := o.in(pool.Namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
@@ -170,14 +170,14 @@ func (o *owned) checkNameFree(ctx context.Context, pool *v1alpha1.WarmPool, name
 	case err != nil:
 		return o.classifyError("look for", pool, err)
 	case isOwnedBy(found, pool):
-		return nil // It lost the labels by which it is listed. They are applied again.
+		return nil // The object has lost the labels by which it is listed. They will be applied again.
 	}
 	return problem(v1alpha1.PoolReasonNameConflict,
 		"the %s %s/%s exists, but does not belong to this pool: delete or rename it, or rename the pool", o.kind,
 		pool.Namespace, name)
 }
 
-// prune deletes the objects of capacity types that the pool does not have any more.
+// prune deletes the objects of capacity types that the pool no longer has.
 func (o *owned) prune(ctx context.Context, pool *v1alpha1.WarmPool, found objects) error {
 	stale := maps.Clone(found)
 	for _, capacity := range capacityTypes(pool) {
@@ -201,7 +201,7 @@ func (o *owned) remove(ctx context.Context, pool *v1alpha1.WarmPool, stale objec
 	for name, object := range stale {
 		uid, background := object.GetUID(), metav1.DeletePropagationBackground
 		err := o.in(pool.Namespace).Delete(ctx, name, metav1.DeleteOptions{
-			// Not an object that replaced it.
+			// With the UID, an object that replaced this one is not deleted.
 			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background,
 		})
 		if err != nil && !apierrors.IsNotFound(err) {
@@ -213,7 +213,7 @@ func (o *owned) remove(ctx context.Context, pool *v1alpha1.WarmPool, stale objec
 	return errors.Join(problems...)
 }
 
-// countChunks returns the chunks of each capacity type of a pool, as read from its objects.
+// countChunks returns the chunks of each capacity type of a pool, read from its objects.
 func countChunks(
 	pool *v1alpha1.WarmPool, found objects, read func(*unstructured.Unstructured) (Count, string, error),
 ) (Actual, error) {
@@ -242,8 +242,8 @@ func decode[T any](object map[string]any) (*T, error) {
 	return out, nil
 }
 
-// The labels of a pool's objects and pods. They have none of the template's labels, by which Services and autoscalers
-// would count them as replicas.
+// Labels of a pool's objects and pods. The labels of the template are left out, because Services and autoscalers would count the pods as
+// replicas.
 const (
 	labelPool     = "forewarm.dev/warm-pool"
 	labelCapacity = "forewarm.dev/capacity-type"
@@ -251,7 +251,7 @@ const (
 	managedBy     = "forewarm"
 )
 
-// maxNameLength bounds a label's value, and a name from which pods are named.
+// maxNameLength is the maximum length of a label value, and of a name that is the prefix of pod names.
 const maxNameLength = 63
 
 // selectorLabels returns the labels that select a pool's objects of a capacity type.
@@ -263,8 +263,8 @@ func selectorLabels(pool *v1alpha1.WarmPool, capacity string) map[string]string 
 	return out
 }
 
-// nameFor returns the name of a pool's objects of a capacity type. With a capacity type the name ends in a hash: the
-// pool a-spot and the type spot of the pool a must differ.
+// nameFor returns the name of a pool's objects of a capacity type. A name with a capacity type ends in a hash. Otherwise the pool a-spot
+// and the type spot of the pool a would have the same name.
 func nameFor(pool *v1alpha1.WarmPool, capacity string) string {
 	name := "warm-" + strings.ReplaceAll(pool.Name, ".", "-")
 	whole := "warm-" + pool.Name
@@ -274,7 +274,8 @@ func nameFor(pool *v1alpha1.WarmPool, capacity string) string {
 	return hashedName(name+"-"+capacity, whole+"/"+capacity)
 }
 
-// boundedName returns a name unchanged if it is complete and short enough, else one that ends in a hash of the whole.
+// boundedName returns a name unchanged if it is complete and short enough. Otherwise it returns a name that ends in a hash of the complete
+// name.
 func boundedName(name, whole string) string {
 	if name == whole && len(name) <= maxNameLength {
 		return name
@@ -288,7 +289,7 @@ func hashedName(name, whole string) string {
 	return strings.TrimRight(name[:min(len(name), maxNameLength-len(suffix))], "-.") + suffix
 }
 
-// capacityTypes returns the capacity types of a pool: one without a name where it has none.
+// capacityTypes returns the capacity types of a pool. If the pool has none, it returns a single type without a name.
 func capacityTypes(pool *v1alpha1.WarmPool) []v1alpha1.CapacityType {
 	if len(pool.Spec.CapacityTypes) == 0 {
 		return []v1alpha1.CapacityType{{}}
@@ -296,7 +297,7 @@ func capacityTypes(pool *v1alpha1.WarmPool) []v1alpha1.CapacityType {
 	return pool.Spec.CapacityTypes
 }
 
-// share returns how many chunks of the i-th of n capacity types are wanted. A single type has all.
+// share returns how many chunks of the i-th of n capacity types are wanted. If there is only one type, all chunks have that type.
 func (w Desired) share(i, n int) int {
 	switch {
 	case n == 1:

@@ -27,7 +27,7 @@ type PlaceholderPods struct {
 	client      kubernetes.Interface
 	deployments *owned
 	now         func() time.Time
-	// imagesKnown: the API server was asked whether it has image volumes; images is its answer.
+	// imagesKnown is true once it is known whether the API server supports image volumes; images is true if it does.
 	imagesKnown, images bool
 }
 
@@ -89,7 +89,7 @@ func (b *PlaceholderPods) held(ctx context.Context, pool *v1alpha1.WarmPool, fou
 			return Count{}, "", err
 		}
 		one.Held = ptr.Deref(d.Spec.Replicas, 0)
-		// While it shrinks, more are available than requested.
+		// While the Deployment shrinks, more pods are available than requested.
 		one.Ready = min(one.Held, d.Status.AvailableReplicas)
 		total += one.Held
 		remark, err = b.warning(ctx, pool, d, one)
@@ -99,15 +99,15 @@ func (b *PlaceholderPods) held(ctx context.Context, pool *v1alpha1.WarmPool, fou
 		return out, err
 	}
 	remark, err := QuotaWarning(ctx, b.client, pool)
-	if err != nil && !apierrors.IsForbidden(err) { // Without the right, nothing is known of quotas.
+	if err != nil && !apierrors.IsForbidden(err) { // Without this permission, nothing is known about quotas.
 		return Actual{}, err
 	}
 	out.Warning = joinWarnings(out.Warning, "", remark)
 	return out, nil
 }
 
-// placeholderDeployment returns the Deployment of a capacity type. A rollout deletes placeholder pods before it
-// creates new ones; otherwise it would request as many nodes again.
+// placeholderDeployment returns the Deployment of a capacity type. Its rollout deletes placeholder pods before it creates new ones.
+// Otherwise a rollout would request twice as many nodes.
 func placeholderDeployment(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType, replicas int) *appsv1.Deployment {
 	pod, spec := placeholderTemplate(pool, capacity), pool.Spec.Actuator.PlaceholderPods
 	pod.Spec.PriorityClassName, pod.Spec.Containers[0].Image = spec.PriorityClassName, spec.Image
@@ -128,7 +128,7 @@ func placeholderDeployment(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityTy
 	}
 }
 
-// mountImages mounts images as volumes: the kubelet pulls them, and does not run them.
+// mountImages mounts images as volumes. The kubelet pulls them, but does not run them.
 func mountImages(spec *corev1.PodSpec, images []string) {
 	for i, image := range images {
 		name := fmt.Sprintf("pull-%d", i)
@@ -141,9 +141,9 @@ func mountImages(spec *corev1.PodSpec, images []string) {
 	}
 }
 
-// dropUnsupportedImages removes the image volumes from a Deployment where the cluster does not have them (they are on by
-// default in Kubernetes 1.35). Other API servers drop the field, and then reject a volume without a source: a dry run
-// shows it, once per process.
+// dropUnsupportedImages removes the image volumes from a Deployment if the cluster does not support them (Kubernetes enables them by
+// default from 1.35 on). Older API servers drop the field, and then reject the volume because it has no source. A dry run finds this out
+// once per process.
 func (b *PlaceholderPods) dropUnsupportedImages(
 	ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Deployment,
 ) error {
@@ -161,7 +161,7 @@ func (b *PlaceholderPods) dropUnsupportedImages(
 		if err != nil && !apierrors.IsInvalid(err) {
 			return b.deployments.classifyError("try", pool, err)
 		}
-		// Other errors are reported when the Deployment is applied; this is tried again until there are none.
+		// Other errors are reported when the Deployment is applied. Until there are none, each step tries the dry run again.
 		b.imagesKnown = err == nil || invalidField(err, "spec.template.spec.volumes[0]")
 		if b.images = err == nil; b.images {
 			kept, err := decode[appsv1.Deployment](tried.Object)
@@ -175,8 +175,7 @@ func (b *PlaceholderPods) dropUnsupportedImages(
 	return nil
 }
 
-// checkPriorityClass returns a Problem where pods of priority 0, the default, would not preempt placeholder pods of a
-// class.
+// checkPriorityClass returns a Problem if pods of priority 0, the default, would not preempt the placeholder pods of a priority class.
 func (b *PlaceholderPods) checkPriorityClass(ctx context.Context, name string) error {
 	class, err := b.client.SchedulingV1().PriorityClasses().Get(ctx, name, metav1.GetOptions{})
 	switch {
@@ -248,7 +247,7 @@ func quotaResources(r corev1.ResourceRequirements) corev1.ResourceList {
 	for name, amount := range r.Requests {
 		out[corev1.DefaultResourceRequestsPrefix+name] = amount
 		if isOvercommittable(name) {
-			out[name] = amount // Quotas call requests.cpu cpu, too.
+			out[name] = amount // In quotas, cpu is another name for requests.cpu.
 		}
 	}
 	for name, amount := range r.Limits {
@@ -257,7 +256,7 @@ func quotaResources(r corev1.ResourceRequirements) corev1.ResourceList {
 	return out
 }
 
-// quotaCounts reports whether a quota counts pods of a priority class with requests and without a deadline.
+// quotaCounts reports whether a quota applies to pods that have a certain priority class, have requests, and have no deadline.
 func quotaCounts(quota *corev1.ResourceQuotaSpec, class string) bool {
 	for _, scope := range quota.Scopes {
 		if scope == corev1.ResourceQuotaScopeBestEffort || scope == corev1.ResourceQuotaScopeTerminating {

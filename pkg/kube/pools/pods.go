@@ -25,10 +25,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/writes"
 )
 
-// listPage bounds the objects of one answer: tenants can make them large.
+// listPage limits the objects on a page of a list, because tenants can make the objects large.
 const listPage = 50
 
-// eachItem calls do for each object of a list. One page of them is in memory at a time.
+// eachItem calls do for each object of a list. Only one page is in memory at a time.
 func eachItem(
 	ctx context.Context,
 	list func(metav1.ListOptions) (runtime.Object, error),
@@ -43,7 +43,7 @@ func eachItem(
 	})
 }
 
-// eachPod calls do for each pod of the pool's namespace that a selector selects.
+// eachPod calls do for each pod of the pool's namespace that matches a selector.
 func eachPod(
 	ctx context.Context, pods corev1client.PodsGetter, pool *v1alpha1.WarmPool, selector string, do func(*corev1.Pod),
 ) error {
@@ -59,26 +59,26 @@ func eachPod(
 	return nil
 }
 
-// gate is the scheduling gate of a new placeholder pod. The Deployment creates a pod again as soon as a real one has
-// preempted it, when the members' new replicas may have made it needless. Without a gate the cluster's autoscaler would
-// add a node for it before the next plan.
+// gate is the scheduling gate of a new placeholder pod. When a real pod preempts a placeholder pod, the Deployment creates a new one
+// immediately. By then, the members' new replicas may have made the new pod unnecessary. Without a gate, the cluster's autoscaler would add
+// a node for it before the next plan.
 const gate = v1alpha1.GroupName + "/plan"
 
-// settleTime is how old a pod is at least before its gate is opened: by then the plan has counted the replicas that have
-// preempted its predecessor. Creation times are whole seconds.
+// settleTime is the minimum age of a pod before its gate is removed. By then, the plan has counted the replicas that preempted its
+// predecessor. Creation times are in whole seconds.
 const settleTime = 3 * time.Second
 
-// openGate removes the gate of a pod, and leaves those of others.
+// openGate is a patch that removes Forewarm's gate from a pod. Gates of other owners stay.
 const openGate = `{"spec": {"schedulingGates": [{"$patch": "delete", "name": "` + gate + `"}]}}`
 
-// mayOpen reports whether Forewarm may open gates. An installation whose rights are older than gates may not: there placeholder pods
-// have none, since no component would ever schedule them.
+// mayOpen reports whether Forewarm has permission to remove gates. If Forewarm's RBAC rules are from a version without gates, it has not.
+// Then placeholder pods get no gate, because no component would ever remove it.
 func (b *PlaceholderPods) mayOpen(ctx context.Context, namespace string) (bool, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "patch", Resource: "pods"},
 	}}
 	answer, err := b.client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-	if apierrors.IsForbidden(err) { // Only where the cluster's own roles were changed.
+	if apierrors.IsForbidden(err) { // This happens only if someone changed the cluster's default roles.
 		return false, nil
 	}
 	if err != nil {
@@ -87,8 +87,8 @@ func (b *PlaceholderPods) mayOpen(ctx context.Context, namespace string) (bool, 
 	return answer.Status.Allowed, nil
 }
 
-// open removes the gates of as many placeholder pods as the Deployments ask for, after they were applied: of those that
-// were asked for before a plan shrank, some are still there.
+// open removes the gates of as many placeholder pods as the Deployments request. It runs after the Deployments are applied, because pods
+// that were requested before a plan shrank may still exist.
 func (b *PlaceholderPods) open(ctx context.Context, pool *v1alpha1.WarmPool, found objects) error {
 	for _, capacity := range capacityTypes(pool) {
 		d, err := decode[appsv1.Deployment](found[nameFor(pool, capacity.Name)].Object)
@@ -141,10 +141,9 @@ func isGated(pod *corev1.Pod) bool {
 }
 
 const (
-	// pendingTimeout is how long a placeholder pod, or a buffer, may be pending before there is a warning where the lead time
-	// of nodes is unknown.
+	// pendingTimeout is how long a placeholder pod or a buffer may be pending before there is a warning, if the lead time of nodes is unknown.
 	pendingTimeout = 10 * time.Minute
-	// minPendingTimeout is the least such time: a busy control plane takes seconds as well.
+	// minPendingTimeout is the minimum timeout. Even a busy control plane takes some seconds.
 	minPendingTimeout = time.Minute
 )
 
@@ -156,7 +155,7 @@ func pendingTimeoutOf(pool *v1alpha1.WarmPool) time.Duration {
 	return pendingTimeout
 }
 
-// nodeLead returns the lead time of a node by the pool's status; 0 where it is unknown.
+// nodeLead returns the lead time of a node according to the pool's status, or 0 if it is unknown.
 func nodeLead(pool *v1alpha1.WarmPool) time.Duration {
 	d, err := model.ParseDuration(pool.Status.NodeLeadTime)
 	if err != nil {
@@ -165,7 +164,7 @@ func nodeLead(pool *v1alpha1.WarmPool) time.Duration {
 	return time.Duration(d)
 }
 
-// warning returns what blocks the placeholder pods that are not available; empty while a node may just be starting.
+// warning says what blocks the placeholder pods that are not available. It is empty while a node may simply be starting.
 func (b *PlaceholderPods) warning(
 	ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Deployment, count Count,
 ) (string, error) {
@@ -198,7 +197,7 @@ func (b *PlaceholderPods) warning(
 	return "", nil
 }
 
-// pendingReason returns what a pod waits for longer than a timeout; empty for one that does not.
+// pendingReason says what a pod has been waiting for, if it has waited longer than a timeout; otherwise it is empty.
 func pendingReason(pod *corev1.Pod, now time.Time, timeout time.Duration) string {
 	c, from := corev1.PodCondition{Reason: corev1.PodReasonSchedulingGated}, pod.CreationTimestamp.Time
 	for _, found := range pod.Status.Conditions {
@@ -216,7 +215,7 @@ func pendingReason(pod *corev1.Pod, now time.Time, timeout time.Duration) string
 			"this gate can remove it: check that this controller runs, and that its queue exists and has quota left, " +
 			"or lower spec.max"
 		return fmt.Sprintf(gated, pod.Name, gates[0].Name, since)
-	case c.Reason == corev1.PodReasonSchedulingGated: // No component has changed it since it was created.
+	case c.Reason == corev1.PodReasonSchedulingGated: // No component has changed this condition since the pod was created.
 		return fmt.Sprintf("no scheduler has considered %s since %s: check that the scheduler %s is running",
 			pod.Name, since, pod.Spec.SchedulerName)
 	case c.Status != corev1.ConditionTrue:
@@ -234,7 +233,7 @@ func pendingReason(pod *corev1.Pod, now time.Time, timeout time.Duration) string
 	return ""
 }
 
-// joinWarnings adds a warning, with its capacity type, where there is one.
+// joinWarnings appends a warning with its capacity type, if there is a warning.
 func joinWarnings(all, capacity, remark string) string {
 	if remark == "" {
 		return all

@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/writes"
 )
 
-// Limits of all status writes together.
+// Limits for all status writes together.
 const (
 	writesPerSecond = 10
 	burst           = 50
@@ -65,8 +65,8 @@ func urgencyOf(before, after *v1alpha1.WarmPoolStatus) writes.Urgency {
 	return writes.Routine
 }
 
-// emitChanges emits an event for each condition that changed its status, or is False for another reason. Ready is left
-// out: it follows from the others and from the plan, which changes many times a day.
+// emitChanges emits an event for each condition whose status changed, or which is False for a new reason. Ready is left out, because it
+// depends on the other conditions and on the plan, which changes many times a day.
 func (c *Controller) emitChanges(p *Pool, after *v1alpha1.WarmPoolStatus) {
 	for _, now := range after.Conditions {
 		if now.Type == v1alpha1.PoolConditionReady && after.State != v1alpha1.PoolReasonInvalid &&
@@ -91,12 +91,12 @@ func (c *Controller) emitEvent(p *Pool, kind, reason, message string) {
 
 var _ prometheus.Collector = (*Controller)(nil)
 
-// poolMetrics are the metrics of a pool; unknown ones are left out.
+// poolMetrics are the metrics of a pool without the unknown ones.
 type poolMetrics struct {
 	namespace, name string
 	budget          float64
 	planned         bool
-	// values in the order of descriptions.
+	// values are in the order of descriptions.
 	values [6]float64
 }
 
@@ -123,7 +123,7 @@ var budgetDesc = newDesc("budget_gpu_seconds",
 // secondsPerHour converts GPU-hours to GPU-seconds.
 const secondsPerHour = 3600
 
-// metricsOf returns the metrics of a pool; the plan is nil where there was none.
+// metricsOf returns the metrics of a pool; the plan is nil if there was none.
 func metricsOf(v *poolStep, plan *warmpool.Plan) poolMetrics {
 	g := poolMetrics{namespace: v.Namespace, name: v.Name, budget: v.Resolved.Pool.Budget * secondsPerHour}
 	if plan == nil {

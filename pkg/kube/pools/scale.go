@@ -39,7 +39,7 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Desired)
 	}
 	before := pool.Status.ScaleBefore
 	if before != nil && before.TargetRef != ref {
-		// The spec named another target before.
+		// Before, the spec referred to another target.
 		if err := s.Release(ctx, pool); err != nil {
 			return Actual{}, err
 		}
@@ -111,8 +111,9 @@ func (s *Scale) Release(ctx context.Context, pool *v1alpha1.WarmPool) error {
 	return err
 }
 
-// held returns what a scale holds, and what those of its pods wait for that have waited for long. Replicas that the pool has not
-// set do not count, and none is ready for whose pod there is no node. Where it selects no pods, its replicas are none.
+// held returns the replicas that the pool holds in a scale, with a warning if one of the pods has been pending for long. Replicas that the
+// pool has not set do not count. A replica counts as ready only if its pod is on a node. If the scale selects no pods, its own number of
+// replicas is used.
 func (s *Scale) held(
 	ctx context.Context, pool *v1alpha1.WarmPool, scale *autoscalingv1.Scale, before *v1alpha1.ScaleBefore,
 ) (Actual, error) {
@@ -146,8 +147,8 @@ func (s *Scale) held(
 	return out, nil
 }
 
-// unmade is advice about a target whose controller has not made all replicas for as long as a placeholder pod may be pending; empty for
-// none. The pool has not been ready as long.
+// unmade returns advice if the target's controller has not created all replicas, and the pool has not been ready for as long as a
+// placeholder pod may be pending; otherwise it is empty.
 func (s *Scale) unmade(pool *v1alpha1.WarmPool, scale *autoscalingv1.Scale) string {
 	made, want := scale.Status.Replicas, scale.Spec.Replicas
 	ready := meta.FindStatusCondition(pool.Status.Conditions, v1alpha1.PoolConditionReady)

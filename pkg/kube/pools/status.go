@@ -19,11 +19,11 @@ type poolReport struct {
 	plan    warmpool.Plan
 	members membership
 	lead    leadTimes
-	// notice is how long before its use a cover is announced to all replicas.
+	// notice is how long before its start a cover is announced to all replicas.
 	notice time.Duration
 }
 
-// status returns the status: rounded, for people.
+// status returns the pool's status with rounded numbers.
 func (s *poolReport) status(now time.Time) *v1alpha1.WarmPoolStatus {
 	capacity := s.capacity()
 	status := &v1alpha1.WarmPoolStatus{
@@ -66,8 +66,8 @@ func (s *poolReport) state() string {
 	return string(s.plan.State)
 }
 
-// covered returns the members that the pool covers. A new cover starts a little later, so that all replicas change at
-// the same time. The end of a cover is immediate: a longer lead time is the safe side.
+// covered returns the members that the pool covers. A new cover starts a little later, so that all replicas change at the same time. A
+// cover ends immediately, because a longer lead time is the safe side.
 func (s *poolReport) covered(now time.Time) []v1alpha1.Cover {
 	if !s.enforced() || !s.plan.Covers || s.err != nil {
 		return nil
@@ -79,7 +79,7 @@ func (s *poolReport) covered(now time.Time) []v1alpha1.Cover {
 		}
 		cover := v1alpha1.Cover{Forecast: m.Name, Since: metav1.NewTime(now.Add(s.notice).Truncate(time.Second))}
 		for _, before := range s.Status.Covered {
-			// A later time is left from a clock that was ahead.
+			// A later time was recorded while the clock was ahead.
 			if before.Forecast == m.Name && !before.Since.After(cover.Since.Time) {
 				cover = before
 			}
@@ -89,7 +89,7 @@ func (s *poolReport) covered(now time.Time) []v1alpha1.Cover {
 	return out
 }
 
-// formatGPUHours writes GPU-hours: above 100 without decimals, above 1 with one, below 1 with two significant digits.
+// formatGPUHours formats GPU-hours: from 100 on without decimals, from 1 on with one decimal, and below 1 with two significant digits.
 func formatGPUHours(v float64) string {
 	places := 0
 	switch size := math.Abs(v); {
@@ -115,7 +115,7 @@ func (s *poolReport) conditions(now time.Time) []metav1.Condition {
 	return s.withTransitionTimes(now, out...)
 }
 
-// withTransitionTimes returns conditions of a pool, and the one of its spec, with the times of their last transitions.
+// withTransitionTimes returns conditions of a pool, including the one about its spec, with the times of their last transitions.
 func (p *Pool) withTransitionTimes(now time.Time, all ...metav1.Condition) []metav1.Condition {
 	var out []metav1.Condition
 	if p.spec != nil {
@@ -203,7 +203,7 @@ func (s *poolReport) actuatedCondition() metav1.Condition {
 			s.capacity().Held, cmp.Or(string(s.Resolved.Actuator), "of the pool")))
 }
 
-// invalidStatus returns the status of an invalid pool. What it holds stays.
+// invalidStatus returns the status of an invalid pool. The pool keeps the chunks that it holds.
 func invalidStatus(p *Pool, now time.Time) *v1alpha1.WarmPoolStatus {
 	message := p.Problem
 	if p.mayHold() {
@@ -221,7 +221,7 @@ func releasingStatus(p *Pool, now time.Time, err error) *v1alpha1.WarmPoolStatus
 	return errorStatus(p, now, v1alpha1.PoolReasonReleasing, reason, err.Error())
 }
 
-// errorStatus returns the previous status with another state, message, and a single condition.
+// errorStatus returns the previous status with a new state and message, and with a single condition.
 func errorStatus(p *Pool, now time.Time, state, reason, message string) *v1alpha1.WarmPoolStatus {
 	status := p.Status.DeepCopy()
 	status.ObservedGeneration, status.State = p.Generation, state
@@ -254,7 +254,7 @@ func memoryOf(m warmpool.Memory) *v1alpha1.PoolMemory {
 	return out
 }
 
-// memoryIn returns the memory in a status, or why it is invalid.
+// memoryIn returns the memory in a status, or an error if the memory is invalid.
 func memoryIn(held *v1alpha1.PoolMemory) (warmpool.Memory, error) {
 	var wants []warmpool.Want
 	for _, w := range held.Wants {

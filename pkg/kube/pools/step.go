@@ -24,7 +24,7 @@ type poolStep struct {
 	claims poolsByMember
 }
 
-// step reconciles one pool. The error is temporary, or also in the status.
+// step reconciles one pool. An error that it returns is temporary, or is also in the status.
 func (c *Controller) step(ctx context.Context, now time.Time, newest *snapshot.Snapshot, v poolStep) error {
 	v.said = metricsOf(&v, nil)
 	switch {
@@ -61,7 +61,7 @@ func (c *Controller) step(ctx context.Context, now time.Time, newest *snapshot.S
 	return errors.Join(kept, c.writeStatus(ctx, now, &v, s.status(now)))
 }
 
-// capacity returns what the pool holds, as last observed; by the status, if this leader has not observed it yet.
+// capacity returns what the pool holds, as last observed. If this leader has not observed it yet, the status is used.
 func (v *poolStep) capacity() warmpool.Capacity {
 	if !v.seen {
 		return warmpool.Capacity{Held: int(v.Status.Held), Ready: int(v.Status.Ready)}
@@ -91,8 +91,8 @@ func (c *Controller) observe(ctx context.Context, now time.Time, v *poolStep) {
 	v.held, v.seen = held, true
 }
 
-// hold applies what is wanted if it changed, or was not applied for a while, and at every step while chunks are missing. It
-// marks the pool first. message is the plan's.
+// hold applies what is wanted: if it has changed, if it was not applied for a while, and at every step while chunks are missing. It marks
+// the pool first. message is the message of the plan.
 func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, want Desired, message string) {
 	capacity := v.capacity()
 	due := v.attempted != v.Generation || v.err != nil || !v.requested(want) || capacity.Ready < capacity.Held ||
@@ -124,12 +124,12 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, want 
 	v.held, v.want, v.heldAt = held, want, now
 }
 
-// backingOff reports that an attempt with this spec failed, and that it is too early to retry.
+// backingOff reports whether an attempt with this spec failed and it is too early to retry.
 func (v *poolStep) backingOff(now time.Time) bool {
 	return v.attempted == v.Generation && now.Before(v.retry)
 }
 
-// requested reports whether the actuator holds exactly that.
+// requested reports whether the actuator already holds exactly what is wanted.
 func (k *poolState) requested(want Desired) bool {
 	if k.want != want || len(k.held.Types) == 0 {
 		return false
@@ -141,7 +141,7 @@ func (k *poolState) requested(want Desired) bool {
 	return asked == want
 }
 
-// mark records whether a pool may hold something, if necessary.
+// mark records on the object whether the pool may hold something, if that is not recorded yet.
 func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	if v.marked(holds) {
 		return nil
@@ -163,7 +163,7 @@ func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
 	return nil
 }
 
-// release releases what a pool holds, and marks that.
+// release releases what a pool holds, and records that on the object.
 func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) error {
 	if !v.mayHold() {
 		v.clearError()
@@ -183,7 +183,7 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 	}
 	if err := c.mark(ctx, v, false); err != nil {
 		if writes.IsStale(err) {
-			return nil // The next step sees the pool as it is.
+			return nil // The next step sees the changed pool.
 		}
 		c.recordError(v, err, now)
 		return err
@@ -195,9 +195,9 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 }
 
 const (
-	// yieldTime is enough for a scheduler to place what waits.
+	// yieldTime is long enough for a scheduler to place the waiting pods.
 	yieldTime = 2 * time.Minute
-	// yieldEvery is how often it is tried again.
+	// yieldEvery is how often the pool yields again.
 	yieldEvery = 10 * yieldTime
 )
 
@@ -226,9 +226,9 @@ func (v *poolStep) yield(now time.Time, want Desired, members []warmpool.Member)
 	return Desired{Base: max(0, want.Base-(less-tail)), Tail: want.Tail - tail}
 }
 
-// isPreempted reports whether kube-scheduler preempts placeholder pods of a template for what they hold. It does not for
-// devices that pods claim (Kubernetes 1.36; KEP-5690 is to change that), nor for shares of GPUs that a scheduler extender
-// gives: it does not ask extenders which victims would help (kubernetes/kubernetes#139270).
+// isPreempted reports whether kube-scheduler preempts placeholder pods of a template to free the devices that they hold. It does not do so
+// for devices that pods claim (Kubernetes 1.36; KEP-5690 will change that). It does not do so either for shares of GPUs from a scheduler
+// extender, because it does not ask extenders which victims would help (kubernetes/kubernetes#139270).
 func isPreempted(spec *corev1.PodSpec) bool {
 	if len(templateClaims(spec.ResourceClaims)) > 0 {
 		return false

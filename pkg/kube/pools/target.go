@@ -27,12 +27,12 @@ type scaleTarget struct {
 	v1alpha1.TargetRef
 
 	client dynamic.ResourceInterface
-	// namespace is that of the object; empty for a cluster-scoped one.
+	// namespace is the namespace of the object; empty if the object is cluster-scoped.
 	namespace string
 }
 
-// target returns what a reference in a pool's namespace means, if pools of that namespace may scale it. Everything that is read
-// of a scale or set goes through here.
+// target returns the object to which a reference in a pool's namespace refers, if pools of that namespace may scale it. Every read of a
+// scale goes through this method.
 func (s *Scale) target(ctx context.Context, namespace string, ref v1alpha1.TargetRef) (*scaleTarget, error) {
 	version, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Scale) target(ctx context.Context, namespace string, ref v1alpha1.Targe
 	return &scaleTarget{TargetRef: ref, client: client}, checkGranted(ctx, client, namespace, ref)
 }
 
-// checkGranted returns a Problem if the annotation of a cluster-scoped target does not contain a namespace. It reads the target
-// itself, because a scale does not have the annotations of its object.
+// checkGranted returns a Problem if the annotation of a cluster-scoped target does not list a namespace. It reads the target itself,
+// because the scale subresource does not have the annotations of its object.
 func checkGranted(
 	ctx context.Context, client dynamic.ResourceInterface, namespace string, ref v1alpha1.TargetRef,
 ) error {
@@ -89,7 +89,7 @@ func (t *scaleTarget) String() string { return refOf(t.TargetRef) }
 
 func refOf(ref v1alpha1.TargetRef) string { return ref.Kind + "/" + ref.Name }
 
-// where returns where the object is, for messages.
+// where describes the namespace of the object, for messages.
 func (t *scaleTarget) where() string {
 	if t.namespace == "" {
 		return "the cluster"
@@ -105,7 +105,7 @@ func (t *scaleTarget) read(ctx context.Context) (*autoscalingv1.Scale, error) {
 	return decode[autoscalingv1.Scale](found.Object)
 }
 
-// set sets the replicas. With a version, the API server rejects it if the target has changed.
+// set sets the replicas. If a version is given, the API server rejects the request if the target has changed.
 func (t *scaleTarget) set(ctx context.Context, replicas int32, version string) error {
 	patch := fmt.Sprintf(`{"metadata": {"resourceVersion": %q}, "spec": {"replicas": %d}}`, version, replicas)
 	if version == "" {
@@ -141,11 +141,11 @@ func (t *scaleTarget) scaleError(doing string, err error) error {
 	return fmt.Errorf("%s the scale of %s in %s: %w", doing, t, t.where(), err)
 }
 
-// scaler is a kind of object whose reference to a workload means that it serves.
+// scaler is a kind of object that refers to serving workloads.
 type scaler struct {
 	resource schema.GroupVersionResource
 	kind     string
-	// path leads to the reference.
+	// path is the path of the reference in the object.
 	path []string
 }
 
@@ -164,8 +164,8 @@ func scalers() []scaler {
 	}
 }
 
-// referring returns the objects of a kind in a namespace, or in all if that is empty, that refer to a target; none in a
-// cluster without the kind.
+// referring returns the objects of a kind that refer to a target. An empty namespace means all namespaces. The result is empty in a cluster
+// without the kind.
 func (s *Scale) referring(
 	ctx context.Context, k scaler, namespace string, target *scaleTarget,
 ) ([]unstructured.Unstructured, error) {
@@ -196,8 +196,9 @@ func (s *Scale) referring(
 	return out, nil
 }
 
-// checkServing returns a Problem where a target serves: a Forecast or an autoscaler of its namespace refers to it, or one of any
-// namespace if the target is cluster-scoped. Objects of other namespaces than the pool's are not named.
+// checkServing returns a Problem if a target is a serving workload. That is the case if a Forecast or an autoscaler in its namespace refers
+// to it. For a cluster-scoped target, objects of all namespaces are checked. The message does not contain names of objects outside the
+// pool's namespace.
 func (s *Scale) checkServing(ctx context.Context, namespace string, target *scaleTarget) error {
 	for _, k := range scalers() {
 		all, err := s.referring(ctx, k, target.namespace, target)
@@ -225,7 +226,7 @@ func (s *Scale) checkServing(ctx context.Context, namespace string, target *scal
 func refers(object *unstructured.Unstructured, path []string, target v1alpha1.TargetRef) bool {
 	found, _, err := unstructured.NestedMap(object.Object, path...)
 	if err != nil {
-		return false // It refers to nothing.
+		return false // The object refers to nothing.
 	}
 	field := func(name, standard string) string {
 		if text, isText := found[name].(string); isText && text != "" {
@@ -233,7 +234,7 @@ func refers(object *unstructured.Unstructured, path []string, target v1alpha1.Ta
 		}
 		return standard
 	}
-	// KEDA's default is a Deployment.
+	// KEDA's default kind is Deployment.
 	return field("name", "") == target.Name && field("kind", "Deployment") == target.Kind &&
 		groupOf(field("apiVersion", "apps/v1")) == groupOf(target.APIVersion)
 }
@@ -246,8 +247,8 @@ func groupOf(version string) string {
 	return v.Group
 }
 
-// checkOlderPool returns a Problem where an older pool of the namespace scales the target: two would undo each
-// other's work, and the second would restore what the first had set.
+// checkOlderPool returns a Problem if an older pool of the namespace scales the same target. Two pools would undo each other's work, and
+// the second pool would restore the number that the first had set.
 func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, target *scaleTarget) error {
 	all, err := s.referring(ctx, poolsBy("spec", "actuator", "scale", "targetRef"), pool.Namespace, target)
 	if err != nil {
@@ -270,8 +271,8 @@ func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, tar
 	return s.checkRestored(ctx, pool, target)
 }
 
-// checkRestored returns a Problem if a pool of any namespace has set a cluster-scoped target and not restored it, because the
-// target's annotation was changed to another namespace. Pools that were never allowed to set it do not matter.
+// checkRestored returns a Problem if a pool in any namespace has set a cluster-scoped target and has not restored it. This happens if the
+// target's annotation was changed to another namespace. Pools that were never allowed to set the target do not matter.
 func (s *Scale) checkRestored(ctx context.Context, pool *v1alpha1.WarmPool, target *scaleTarget) error {
 	all, err := s.referring(ctx, poolsBy("status", "scaleBefore", "targetRef"), target.namespace, target)
 	if err != nil {
@@ -288,7 +289,7 @@ func (s *Scale) checkRestored(ctx context.Context, pool *v1alpha1.WarmPool, targ
 	return nil
 }
 
-// poolsBy returns the pools whose reference to a target is at a path.
+// poolsBy returns the kind WarmPool, whose reference to a target is at a path.
 func poolsBy(path ...string) scaler {
 	return scaler{v1alpha1.GroupVersion().WithResource("warmpools"), v1alpha1.WarmPoolKind, path}
 }

@@ -19,14 +19,14 @@ const pauseImage = "registry.k8s.io/pause:3.10"
 // containerName is the name of a placeholder pod's only container.
 const containerName = "pause"
 
-// placeholderTemplate returns a pod that requests what a chunk's pod requests, on the same nodes, and does nothing.
-// From the template it has: the resources, as the scheduler sums them over containers and init containers, on one
-// container; the node selector, with the capacity type's; affinity and topology spread, adapted (see adaptPlacement);
-// tolerations, the scheduler's name, and the runtime class. The runtime class stays although nothing runs in it: it
-// may have an overhead and nodes of its own, and a started placeholder pod proves that a real pod can start.
+// placeholderTemplate returns a pod that requests the same resources on the same nodes as a pod of a chunk, and does nothing. These parts
+// are taken from the template: the resources, summed on a single container in the same way as the scheduler does;
+// the node selector, together with that of the capacity type; affinity and topology spread, adapted (see adaptPlacement); tolerations, the
+// scheduler's name, and the runtime class. The runtime class is kept although nothing needs it, because it may have an overhead and its own
+// nodes, and because a placeholder pod that has started proves that a real pod can start.
 //
-// It does not have the template's labels, containers and volumes: a disk of one zone does not bind a placeholder pod. Of labels
-// and annotations it has those that its scheduler and its queue read.
+// The template's labels, containers and volumes are left out, so that a disk in one zone does not bind a placeholder pod to the zone. Only
+// the labels and annotations that the scheduler and the queue read are kept.
 func placeholderTemplate(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType) corev1.PodTemplateSpec {
 	from := &pool.Spec.Chunk.PodTemplate
 	own := selectorLabels(pool, capacity.Name)
@@ -63,8 +63,8 @@ func placeholderTemplate(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType
 	return out
 }
 
-// ofSchedulers returns the labels or annotations that name a pod's group, queue or class of service to a scheduler or to a queue
-// before it: coscheduling, Volcano, Koordinator, Katalyst and Kueue.
+// ofSchedulers returns the labels or annotations that tell a scheduler or a queue which group, queue or class of service a pod belongs to.
+// It knows coscheduling, Volcano, Koordinator, Katalyst and Kueue.
 func ofSchedulers(all map[string]string) map[string]string {
 	out := map[string]string{}
 	for key, value := range all {
@@ -81,12 +81,12 @@ func ofSchedulers(all map[string]string) map[string]string {
 	return union(out, nil)
 }
 
-// chunkResources returns the resources of a pod on one container. A missing request is the limit, as the API server
-// defaults it for pods (but not for templates). GPUs and other resources that cannot be overcommitted have a limit
-// equal to the request. The others keep their limits, at least the request, for quotas on limits.
+// chunkResources returns the resources of a pod, summed on one container. If a request is missing, the limit is used, which is the API
+// server's default for pods (but not for templates). GPUs and other resources that cannot be overcommitted get a limit equal to the
+// request. Other resources keep their limit, or get the request as the limit if it is higher, because quotas may apply to limits.
 func chunkResources(spec *corev1.PodSpec) corev1.ResourceRequirements {
 	pod := &corev1.Pod{Spec: *spec.DeepCopy()}
-	pod.Spec.Overhead = nil // The runtime class adds it again.
+	pod.Spec.Overhead = nil // The runtime class will add the overhead again.
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
 			containers[i].Resources.Requests = union(containers[i].Resources.Limits, containers[i].Resources.Requests)
@@ -113,8 +113,7 @@ func isOvercommittable(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage
 }
 
-// templateClaims returns the claims that each pod has for itself. A claim that pods share exists without a
-// placeholder pod.
+// templateClaims returns the claims that are created for each pod. A claim that pods share also exists without a placeholder pod.
 func templateClaims(all []corev1.PodResourceClaim) []corev1.PodResourceClaim {
 	return slices.DeleteFunc(slices.Clone(all), func(c corev1.PodResourceClaim) bool {
 		return c.ResourceClaimTemplateName == nil
@@ -126,7 +125,7 @@ func objectLabels(own map[string]string) map[string]string {
 	return union(own, map[string]string{labelManager: managedBy, "app.kubernetes.io/name": "warm-pool"})
 }
 
-// union returns the entries of both maps; the second wins.
+// union returns the entries of both maps. If both have a key, the second map wins.
 func union[K comparable, V any, M ~map[K]V](a, b M) M {
 	if len(a)+len(b) == 0 {
 		return nil
@@ -168,14 +167,14 @@ func adaptPlacement(out *corev1.PodSpec, pool *v1alpha1.WarmPool, own map[string
 	}
 }
 
-// rewriter turns terms about the template's own pods into terms about placeholder pods.
+// rewriter rewrites terms about the template's own pods to terms about placeholder pods.
 type rewriter struct {
 	namespace string
 	labels    labels.Set
 	own       map[string]string
 }
 
-// rewrite turns terms into terms about placeholder pods. With keep, the terms about the template's own pods are kept as well.
+// rewrite rewrites the terms to terms about placeholder pods. If keep is true, it also keeps the terms about the template's own pods.
 func (r rewriter) rewrite(required *[]corev1.PodAffinityTerm, preferred *[]corev1.WeightedPodAffinityTerm, keep bool) {
 	var terms []corev1.PodAffinityTerm
 	for _, term := range *required {
@@ -190,8 +189,8 @@ func (r rewriter) rewrite(required *[]corev1.PodAffinityTerm, preferred *[]corev
 	*required, *preferred = terms, weighted
 }
 
-// terms returns the terms of placeholder pods for a term. It drops the keys that are matched with the scheduled pod's
-// own labels: a placeholder pod has others.
+// terms returns the terms of a placeholder pod for one term of the template. It drops the keys that are matched with the scheduled pod's
+// own labels, because a placeholder pod has other labels.
 func (r rewriter) terms(term corev1.PodAffinityTerm, keep bool) []corev1.PodAffinityTerm {
 	other := term
 	other.MatchLabelKeys, other.MismatchLabelKeys = nil, nil

@@ -37,7 +37,7 @@ type Watch struct {
 // NewWatch returns a watch of the pools. It sends no requests before Run.
 func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	own := informer.Slim(cluster)
-	// The controller has a limit of its own. The client's default of 5 requests/s would be a hidden second one.
+	// The controller has its own rate limit. The client's default of 5 requests/s would be a second, hidden limit.
 	own.QPS = -1
 	client, err := dynamic.NewForConfig(own)
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *Watch) Covered(namespace, forecast string) (pool string, since time.Tim
 	return oldest.Name, oldest.Status.Covered[i].Since.Time, true
 }
 
-// covered returns the Forecasts that a pool covers, for the index.
+// covered returns the Forecasts that a pool covers, as keys of the index.
 func covered(p *Pool) []string {
 	var out []string
 	for _, c := range p.Status.Covered {
@@ -101,7 +101,7 @@ func (w *Watch) logInvalid(before, p *Pool) {
 func (w *Watch) logProblem(ctx context.Context, problem *informer.ReadError) {
 	level := slog.LevelWarn
 	if apierrors.IsNotFound(problem) {
-		level = slog.LevelInfo // This cluster uses Forecasts only.
+		level = slog.LevelInfo // This cluster uses only Forecasts.
 	}
 	w.log.Log(ctx, level, "Forewarm does not plan warm pools, because it cannot read them", "reason", problem)
 }
@@ -115,19 +115,19 @@ const HoldsAnnotation = v1alpha1.GroupName + "/holds-capacity"
 
 // Pool is a WarmPool of the cluster, immutable.
 type Pool struct {
-	// WarmPool has its defaults. An invalid pool has only metadata and status.
+	// WarmPool is the object with defaults applied. An invalid pool has only metadata and status.
 	*v1alpha1.WarmPool
 	// Resolved is the input of the planner; Problem is why there is none: all problems in one line.
 	Resolved manifest.ResolvedPool
 	Problem  string
-	// unread is why the finalizers were not read; empty where they were.
+	// unread says why the finalizers could not be read; empty if they were read.
 	unread string
-	// spec is the condition of a pool with fields that Forewarm or the cluster does not know; else nil.
+	// spec is the condition about fields that Forewarm or the cluster does not know; nil if there are none.
 	spec *metav1.Condition
 }
 
-// maxPerNamespace is how many pools of a namespace are kept, and maxSize how large the spec of one may be in memory. That of a
-// pod with sixteen containers is about 30 KiB.
+// maxPerNamespace limits how many pools of a namespace are kept, and maxSize limits the memory for the spec of one pool. A spec with
+// sixteen containers takes about 30 KiB.
 const (
 	maxPerNamespace = 100
 	maxSize         = 256 << 10
@@ -144,7 +144,7 @@ func newPool(object *unstructured.Unstructured) *Pool {
 	if p.Problem == "" {
 		p.Spec = p.Resolved.Object.Spec
 	}
-	p.Resolved.Object = nil // Its spec is the pool's.
+	p.Resolved.Object = nil // The spec is already in the pool.
 	p.Namespace, p.Name, p.UID = object.GetNamespace(), object.GetName(), object.GetUID()
 	p.Generation, p.ResourceVersion = object.GetGeneration(), object.GetResourceVersion()
 	p.CreationTimestamp, p.DeletionTimestamp = object.GetCreationTimestamp(), object.GetDeletionTimestamp()
@@ -153,7 +153,7 @@ func newPool(object *unstructured.Unstructured) *Pool {
 	return p
 }
 
-// resolve reads the spec of a pool, or returns why it cannot be read.
+// resolve reads the spec of a pool, or says why it cannot be read.
 func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool, problem string) {
 	if problem := informer.SpecProblem(object); problem != "" {
 		return manifest.ResolvedPool{}, problem
@@ -171,7 +171,7 @@ func resolve(object *unstructured.Unstructured) (resolved manifest.ResolvedPool,
 	return resolved, manifest.JoinProblems(problems)
 }
 
-// tooMany is a pool that is not kept because its namespace has too many.
+// tooMany returns the pool to keep if the namespace has too many.
 func tooMany(p *Pool) *Pool {
 	return &Pool{
 		WarmPool: &v1alpha1.WarmPool{TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta, Status: p.Status},
@@ -188,26 +188,26 @@ func (p *Pool) memberKey(forecast string) snapshot.Key {
 	return snapshot.Key{Namespace: p.Namespace, Name: forecast}
 }
 
-// mayHold reports that the pool may hold something. Before HoldsAnnotation was introduced, the finalizer alone said so.
+// mayHold reports whether the pool may hold something. Before HoldsAnnotation was introduced, only the finalizer recorded this.
 func (p *Pool) mayHold() bool {
 	return p.Annotations[HoldsAnnotation] != "" || hasFinalizer(p.WarmPool)
 }
 
 func hasFinalizer(pool *v1alpha1.WarmPool) bool { return slices.Contains(pool.Finalizers, Finalizer) }
 
-// needsFinalizer reports that the pool may have set the scale of another object: that does not end with the pool. The number to
-// restore is in the status before.
+// needsFinalizer reports whether the pool may have set the scale of another object, which is not deleted with the pool. The number of
+// replicas to restore is in the status.
 func (p *Pool) needsFinalizer() bool {
 	return p.Status.ScaleBefore != nil || p.Resolved.Actuator == manifest.ActuatorScale && lostScale(p.WarmPool)
 }
 
-// lostScale reports that a pool may have set a scale, and that its status does not have the number to restore: it was restored from a
-// backup, which has no status. What the target has now may be the pool's own number.
+// lostScale reports whether a pool may have set a scale, but its status does not have the number to restore. This happens if the pool was
+// restored from a backup without its status. The present number of the target may be the pool's own.
 func lostScale(pool *v1alpha1.WarmPool) bool {
 	return pool.Status.ScaleBefore == nil && pool.Annotations[HoldsAnnotation] != "" && hasFinalizer(pool)
 }
 
-// marked reports whether the object says what the pool may hold.
+// marked reports whether the object already records whether the pool may hold something.
 func (p *Pool) marked(holds bool) bool {
 	if !holds {
 		return !p.mayHold()
@@ -215,7 +215,7 @@ func (p *Pool) marked(holds bool) bool {
 	return p.Annotations[HoldsAnnotation] != "" && hasFinalizer(p.WarmPool) == p.needsFinalizer()
 }
 
-// enforced reports that the plan is held.
+// enforced reports whether the pool acts on its plan.
 func (p *Pool) enforced() bool { return p.Spec.Mode == v1alpha1.PoolEnforce }
 
 // UpdateStatus replaces the status of a pool. The API server rejects it if the pool has changed since it was read,
@@ -229,7 +229,7 @@ func (w *Watch) UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.Warm
 // has changed since it was read.
 func (w *Watch) Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error) {
 	if p.unread != "" {
-		return nil, errors.New(p.unread) // Those that were not read would be removed.
+		return nil, errors.New(p.unread) // A write would remove the finalizers that were not read.
 	}
 	finalizers := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == Finalizer })
 	annotation := any(nil)

@@ -18,21 +18,22 @@ import (
 type follower struct {
 	watch    *Watch
 	workload leadtime.Workload
-	// pods of the namespace; nil where they are not watched.
+	// pods watches the pods of the namespace; nil if they are not watched.
 	pods *namespace
 
 	mu sync.Mutex
-	// selector of the scale; nil while it is unknown, because of err if there is one.
+	// selector is the selector of the scale; nil while it is unknown. err says why, if there was an error.
 	selector labels.Selector
 	err      *informer.ReadError
 	firsts   leadtime.PodTracker
 	recent   leadtime.RecentStarts
-	// living are the pods that neither ended nor are terminating, by UID.
+	// living has the pods that have not ended and are not terminating, by UID.
 	living map[string]podState
-	// replicas of the scale when it was read; scaleRead: that was after the last living pod was deleted.
+	// replicas is the number of replicas when the scale was last read. scaleRead is true if the scale was read after the last living pod was
+	// deleted.
 	replicas  int64
 	scaleRead bool
-	// scaleLost: the last attempt to read the scale failed.
+	// scaleLost is true if the last attempt to read the scale failed.
 	scaleLost bool
 }
 
@@ -46,7 +47,7 @@ func newFollower(w *Watch, workload leadtime.Workload, pods *namespace) *followe
 	return f
 }
 
-// known reports whether all pods of the workload are known, with the lock held.
+// known reports whether all pods of the workload are known. The caller holds the lock.
 func (f *follower) known() bool {
 	return f.selector != nil && f.pods != nil && f.pods.Listed()
 }
@@ -106,7 +107,7 @@ func (f *follower) countReplicas() (out Replicas, known bool) {
 	return out, true
 }
 
-// unplacedSince counts the living pods without a node that were created at a time or before.
+// unplacedSince counts the living pods without a node that were created at a given time or before.
 func (f *follower) unplacedSince(at time.Time) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -152,8 +153,8 @@ func (f *follower) recordScale(found scale) {
 	f.err, f.replicas, f.scaleRead, f.scaleLost = nil, found.replicas, len(f.living) == 0, false
 }
 
-// recordError records why the scale could not be read, and reports whether its pods are not followed because of it. Those of a
-// scale that was read before are, until it is gone.
+// recordError records why the scale could not be read, and reports whether the pods are therefore not followed. If the scale was read
+// before, its pods are still followed, unless the scale was deleted.
 func (f *follower) recordError(problem *informer.ReadError) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -165,14 +166,14 @@ func (f *follower) recordError(problem *informer.ReadError) bool {
 	return true
 }
 
-// scaleOutdated reports whether the scale must be read because there are no pods any more.
+// scaleOutdated reports whether the scale must be read because no pods are left.
 func (f *follower) scaleOutdated() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.known() && len(f.living) == 0 && !f.scaleRead
 }
 
-// listed is called when the pods of the namespace were listed again. The scale must then be read again, too.
+// listed is called after the pods of the namespace were listed again. Then the scale must be read again, too.
 func (f *follower) listed() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -180,14 +181,14 @@ func (f *follower) listed() {
 	f.readSoonIfEmpty()
 }
 
-// readSoonIfEmpty has the scale read soon if there are no pods, with the lock held.
+// readSoonIfEmpty schedules a read of the scale if there are no pods. The caller holds the lock.
 func (f *follower) readSoonIfEmpty() {
 	if f.selector != nil && len(f.living) == 0 && !f.scaleRead {
 		f.watch.due.AddAfter(f.workload, min(f.watch.config.Recheck, emptyPollInterval))
 	}
 }
 
-// follow follows the pods of another selector, with the lock held. Pods that were observed before are observed on.
+// follow switches to the pods of another selector. Pods that match both selectors are still observed. The caller holds the lock.
 func (f *follower) follow(selector labels.Selector) {
 	f.selector, f.living = selector, map[string]podState{}
 	before := f.firsts
@@ -204,7 +205,7 @@ func (f *follower) follows(p *pod) bool {
 	return isOwnedBy(f.workload, p) && f.selector.Matches(p.labels)
 }
 
-// change observes a change of a pod of the namespace.
+// change handles a change of a pod in the namespace.
 func (f *follower) change(before, after *pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -220,7 +221,7 @@ func (f *follower) change(before, after *pod) {
 	}
 }
 
-// observe processes a pod, with the lock held.
+// observe processes a pod. The caller holds the lock.
 func (f *follower) observe(p *pod) {
 	if !f.follows(p) {
 		return
@@ -235,7 +236,7 @@ func (f *follower) observe(p *pod) {
 	}
 }
 
-// end records that a pod does not live, with the lock held.
+// end records that a pod is no longer living. The caller holds the lock.
 func (f *follower) end(uid string) {
 	if _, lived := f.living[uid]; lived {
 		delete(f.living, uid)
@@ -243,8 +244,8 @@ func (f *follower) end(uid string) {
 	}
 }
 
-// trackLiving records that a pod lives and its state, with the lock held. Pods beyond MaxPods are not
-// counted; when the counted ones are deleted, the scale shows that there are others.
+// trackLiving records that a pod is living, and its state. Pods beyond MaxPods are not counted. When the counted pods are deleted, the
+// scale shows that there are others. The caller holds the lock.
 func (f *follower) trackLiving(uid string, at podState) {
 	if _, known := f.living[uid]; !known && len(f.living) >= leadtime.MaxPods {
 		return

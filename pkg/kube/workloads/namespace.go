@@ -9,15 +9,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
-// unfinished selects the pods that have not ended: a namespace may have thousands of a Job's.
+// unfinished selects the pods that have not ended, because a namespace may have thousands of finished pods of Jobs.
 const unfinished = "status.phase!=" + string(corev1.PodSucceeded) + ",status.phase!=" + string(corev1.PodFailed)
 
-// namespace is the watch of the pods of a namespace, for the followers of its workloads.
+// namespace watches the pods of a namespace for the followers of its workloads.
 type namespace struct {
 	*informer.Watch[pod]
 
 	stop context.CancelFunc
-	// start begins the watch: pods are not read where the scale of no workload could be.
+	// start begins the watch. Pods are read only after the scale of a workload was read.
 	start func()
 
 	mu        sync.Mutex
@@ -66,7 +66,7 @@ func (n *namespace) add(f *follower) {
 	n.followers[f] = true
 }
 
-// remove removes a follower; n may be nil.
+// remove removes a follower. It works on a nil namespace.
 func (n *namespace) remove(f *follower) {
 	if n == nil {
 		return

@@ -12,21 +12,21 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
-// pod is what is kept of a pod of a watched namespace.
+// pod has the fields that are kept of a pod in a watched namespace.
 type pod struct {
 	leadtime.Pod
 
 	placed           bool
-	controller, name string // The controller's kind and name.
-	deployment       string // The name of its Deployment, if it has one.
+	controller, name string // Kind and name of the controller.
+	deployment       string // Name of the Deployment, if the pod has one.
 	labels           labels.Set
 }
 
-// maxLabels is the memory in bytes of more labels than a pod of a workload has. They are kept, and nothing else bounds how many
-// somebody writes.
+// maxLabels limits the memory for a pod's labels, in bytes. A pod of a real workload needs less. Without this limit, a user could make
+// Forewarm keep any number of labels.
 const maxLabels = 16 << 10
 
-// newPod reads a pod; nil for one without a controller, which nothing scales, and for one with too many labels.
+// newPod reads a pod. It returns nil for a pod without a controller, because no workload scales it, and for a pod with too many labels.
 func newPod(full *corev1.Pod) *pod {
 	controller := metav1.GetControllerOfNoCopy(full)
 	if controller == nil || informer.SizeOf(full.Labels) > maxLabels {
@@ -62,7 +62,7 @@ func readPod(full *corev1.Pod) leadtime.Pod {
 		}
 	}
 	for _, c := range full.Status.InitContainerStatuses {
-		// An init container ends with success. One that is restarted failed.
+		// An init container ends with success. If it was restarted, it has failed.
 		p.Restarted = p.Restarted || c.RestartCount > 0 || exitedWithError(c.State.Terminated) ||
 			exitedWithError(c.LastTerminationState.Terminated)
 		p.Failing = p.Failing || isFailing(c.State.Waiting)
@@ -78,8 +78,8 @@ func readPod(full *corev1.Pod) leadtime.Pod {
 	return p
 }
 
-// podState is when a living pod was created, whether it has a node, and whether it is ready. A nominated node (status.nominatedNodeName) does not count: another
-// pod may still get it.
+// podState has when a living pod was created, whether it has a node, and whether it is ready. A nominated node (status.nominatedNodeName)
+// does not count, because another pod may still get it.
 type podState struct {
 	created       time.Time
 	placed, ready bool
@@ -89,8 +89,8 @@ func exitedWithError(ended *corev1.ContainerStateTerminated) bool {
 	return ended != nil && ended.ExitCode != 0
 }
 
-// isFailing reports whether a container waits because of an error. The reasons are the kubelet's (kubernetes
-// pkg/kubelet/images, kuberuntime); without an error they are PodInitializing or ContainerCreating.
+// isFailing reports whether a container waits because of an error. The kubelet sets the reason (kubernetes pkg/kubelet/images,
+// kuberuntime). Without an error, the reason is PodInitializing or ContainerCreating.
 func isFailing(waiting *corev1.ContainerStateWaiting) bool {
 	if waiting == nil {
 		return false
@@ -102,7 +102,7 @@ func isFailing(waiting *corev1.ContainerStateWaiting) bool {
 	return true
 }
 
-// earliest returns the earlier of two times, of which the first may be zero.
+// earliest returns the earlier of two times. If the first is zero, it returns the second.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
 		return b
@@ -110,8 +110,9 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// isOwnedBy reports whether a pod that a workload's selector matches belongs to the workload. For the kinds of apps/v1 the
-// controller is known: the StatefulSet or ReplicaSet itself, or for a Deployment a ReplicaSet with its name and the pod's hash.
+// isOwnedBy reports whether a pod that matches a workload's selector belongs to the workload. For the kinds of apps/v1, the controller is
+// known. It is the StatefulSet or ReplicaSet itself. For a Deployment, it is a ReplicaSet whose name consists of the Deployment's name and
+// the pod's hash.
 func isOwnedBy(workload leadtime.Workload, p *pod) bool {
 	group, _, _ := strings.Cut(workload.APIVersion, "/")
 	if group != "apps" {

@@ -16,11 +16,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
-// scale is the scale subresource of a workload.
+// scale has the fields that are used of a workload's scale subresource.
 type scale struct {
-	// selector of the replicas.
+	// selector selects the pods of the replicas.
 	selector labels.Selector
-	// replicas that are wanted.
+	// replicas is the desired number of replicas.
 	replicas int64
 }
 
@@ -39,10 +39,10 @@ func (w *Watch) scale(ctx context.Context, workload leadtime.Workload) (scale, e
 		return scale{}, fmt.Errorf("%w: %w", errSelector, err)
 	}
 	if selector.Empty() {
-		// An empty selector would match every pod of the namespace.
+		// An empty selector would match every pod in the namespace.
 		return scale{}, errSelector
 	}
-	// A scale of zero omits the field.
+	// The field is omitted if the scale is zero.
 	replicas, _, err := unstructured.NestedInt64(object, "spec", "replicas")
 	return scale{selector: selector, replicas: replicas}, err
 }
@@ -55,7 +55,7 @@ func (w *Watch) read(ctx context.Context, workload leadtime.Workload) (map[strin
 	kind := version.WithKind(workload.Kind).GroupKind()
 	mapping, err := w.mapper.RESTMapping(kind, version.Version)
 	if meta.IsNoMatchError(err) {
-		// The cached kinds may be older than this one; the next attempt reads them again.
+		// The cached kinds may be older than this one. The next attempt reads the kinds again.
 		w.mapper.Reset()
 	}
 	if err != nil {
@@ -69,10 +69,10 @@ func (w *Watch) read(ctx context.Context, workload leadtime.Workload) (map[strin
 	return found.Object, nil
 }
 
-// errSelector: a scale without a selector.
+// errSelector is returned for a scale without a selector.
 var errSelector = errors.New("no selector")
 
-// scaleError returns why the scale of a workload could not be read, and whether its author must correct that.
+// scaleError says why the scale of a workload could not be read, and whether the author of the Forecast must correct that.
 func scaleError(w leadtime.Workload, err error) (problem *informer.ReadError, authors bool) {
 	text := "cannot read the scale of " + w.Ref() + ", retrying"
 	switch {

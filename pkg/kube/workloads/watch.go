@@ -26,16 +26,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
 
-// maxNamespaces bounds the namespaces whose pods one process watches. In the others only the scales are read.
+// maxNamespaces limits the number of namespaces in which a process watches pods. In other namespaces it reads only the scales.
 const maxNamespaces = 1000
 
-// Limits of the requests of a process together: the scales of three thousand workloads are read a minute after the start.
+// Rate limits for all requests of a process. With these limits, the scales of three thousand workloads are read within a minute of the
+// start.
 const (
 	requestsPerSecond = 50
 	requestBurst      = 100
-	// requestTimeout bounds one request; watches have none.
+	// requestTimeout limits one request; watches have no timeout.
 	requestTimeout = 5 * time.Second
-	// readers is how many scales are read at a time.
+	// readers is how many scales are read concurrently.
 	readers = 20
 )
 
@@ -59,13 +60,13 @@ type Watch struct {
 	pods   kubernetes.Interface
 
 	changed changes.Signal
-	// due has the workloads whose scale is to be read.
+	// due has the workloads whose scales must be read.
 	due workqueue.TypedDelayingInterface[leadtime.Workload]
 
 	mu         sync.Mutex
 	following  map[leadtime.Workload]*follower
 	namespaces map[string]*namespace
-	// logged are the errors that were logged, one of each kind for each namespace.
+	// logged has the errors that have been logged: one of each kind for each namespace.
 	logged map[string]bool
 }
 
@@ -85,7 +86,7 @@ func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload,
 	if err != nil {
 		return nil, fmt.Errorf("create a client for the scale of workloads: %w", err)
 	}
-	// Pods are large, and cheaper to decode in this format.
+	// Pods are large, and this format is cheaper to decode.
 	own.ContentType = "application/vnd.kubernetes.protobuf"
 	own.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	pods, err := kubernetes.NewForConfig(own)
@@ -136,7 +137,7 @@ func (w *Watch) readScales(ctx context.Context) {
 	}
 }
 
-// sync starts to watch workloads that are newly wanted, and stops the others.
+// sync starts to watch new workloads, and stops to watch those that are no longer wanted.
 func (w *Watch) sync(ctx context.Context, running *sync.WaitGroup) {
 	wanted, places := map[leadtime.Workload]bool{}, map[string]bool{}
 	for _, workload := range w.wanted() {
@@ -159,7 +160,7 @@ func (w *Watch) sync(ctx context.Context, running *sync.WaitGroup) {
 	}
 }
 
-// syncNamespaces starts to watch the pods of the first of the namespaces, and stops the others, with the lock held.
+// syncNamespaces starts to watch the pods of the first maxNamespaces namespaces, and stops to watch the others. The caller holds the lock.
 func (w *Watch) syncNamespaces(ctx context.Context, running *sync.WaitGroup, names []string) {
 	if many := len(names); many > w.config.MaxNamespaces {
 		names = names[:w.config.MaxNamespaces]
@@ -248,8 +249,8 @@ func (w *Watch) Problem(workload leadtime.Workload) string {
 	return Listing
 }
 
-// logOnce logs an error that the operator must correct, or that may pass, once of each kind for each namespace: it affects many
-// workloads alike, and each Forecast has it in its own status.
+// logOnce logs an error once of each kind for each namespace. It is for errors that the operator must correct, and for errors that may
+// pass. Such an error affects many workloads in the same way, and each Forecast also has it in its status.
 func (w *Watch) logOnce(ctx context.Context, of, namespace string, problem *informer.ReadError) {
 	key := fmt.Sprintf("%s %s %v", of, namespace, apierrors.IsForbidden(problem))
 	w.mu.Lock()

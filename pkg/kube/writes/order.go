@@ -21,21 +21,21 @@ const (
 	Urgent
 )
 
-// class of a write.
+// class is the class of a write.
 type class int
 
 const (
 	urgent class = iota
 	routine
 	refused
-	// slow are the writes of a namespace in which a write was slow. They come after all others.
+	// slow is the class of all writes in a namespace in which a write was slow. These writes come after all others.
 	slow
 )
 
-// weight of a class against the others: twice the weight is half the wait.
+// weight is the weight of a class relative to the others. With twice the weight, a write waits half as long.
 func (c class) weight() float64 { return [...]float64{urgent: 6, routine: 3, refused: 1, slow: 0}[c] }
 
-// place is where an object is in the order.
+// place is the position of an object in the order.
 type place[T any] struct {
 	item      T
 	namespace string
@@ -68,7 +68,7 @@ func Sort[T any](q *Queue, now time.Time, list []T, of func(T) (object metav1.Ob
 			turns[p.namespace] = q.usage[p.namespace].at(now)
 		}
 		turns[p.namespace]++
-		p.turn = turns[p.namespace] / p.class.weight() // Infinite for those of slow namespaces.
+		p.turn = turns[p.namespace] / p.class.weight() // The turn is infinite in slow namespaces.
 	}
 	slices.SortStableFunc(places, func(a, b place[T]) int { return cmp.Compare(a.turn, b.turn) })
 	for i := range places {
@@ -76,13 +76,13 @@ func Sort[T any](q *Queue, now time.Time, list []T, of func(T) (object metav1.Ob
 	}
 }
 
-// usage is how many writes of a namespace were tried lately.
+// usage is how many writes were attempted in a namespace recently.
 type usage struct {
 	writes float64
 	when   time.Time
 }
 
-// at returns the usage at a time: of a minute ago a third of the writes counts.
+// at returns the usage at a time. Past writes decay: of the writes of a minute ago, a third still counts.
 func (u usage) at(now time.Time) float64 {
 	return u.writes * math.Exp(-now.Sub(u.when).Abs().Minutes())
 }

@@ -21,16 +21,17 @@ import (
 )
 
 const (
-	// minPause and maxPause are the first and the longest pause of an object that is refused. Each is twice the one before.
+	// minPause and maxPause are the first and the longest pause after a write of an object is rejected. Each pause is twice as long as the
+	// previous one.
 	minPause, maxPause = 10 * time.Second, 5 * time.Minute
-	// writeTimeout bounds one write, slowTimeout one of a namespace in which a write was slow.
+	// writeTimeout limits one write. slowTimeout applies instead in a namespace in which a write was slow.
 	writeTimeout, slowTimeout = 5 * time.Second, 3 * time.Second
-	// slowWrite is from when on a write is slow, as behind a webhook that does not answer. Its namespace comes last for as long as
-	// maxPause.
+	// slowWrite is how long a write takes before it counts as slow, for example because a webhook does not answer. The namespace then comes
+	// last for the duration of maxPause.
 	slowWrite = time.Second
-	// stepTimeout is after how much time a step begins no further write.
+	// stepTimeout is the time after which a step begins no further write.
 	stepTimeout = 3 * time.Second
-	// reasonRefused is the reason of the event about an object that is refused.
+	// reasonRefused is the reason of the event about an object whose write was rejected.
 	reasonRefused = "StatusNotWritten"
 )
 
@@ -57,27 +58,28 @@ type Queue struct {
 	kind   string
 	log    *slog.Logger
 	events Events
-	// limiter bounds all writes, lines the lines and events about refused objects.
+	// limiter limits all writes. lines limits the log lines and events about rejected writes.
 	limiter, lines *rate.Limiter
-	// slow is when a write of a namespace was slow, usage how many there were.
+	// slow has the time of the last slow write of each namespace. usage has the number of its recent writes.
 	slow  map[string]time.Time
 	usage map[string]usage
 	desc  *prometheus.Desc
 
-	mu      sync.Mutex // For Collect.
+	mu      sync.Mutex // Protects the data for Collect.
 	objects map[types.UID]*record
 }
 
-// record is what is known of the writes to an object.
+// record has what is known about the writes of an object.
 type record struct {
 	namespace string
 	tried     time.Time
-	// version of the object that was refused, or was stale; there is no write before until. failures in a row.
+	// version is the version of the object when a write was rejected or was stale. There is no further write before until. failures counts
+	// failures in a row.
 	version  string
 	until    time.Time
 	failures int
 	refused  bool
-	// cause that was logged.
+	// cause is the cause that was logged last.
 	cause string
 }
 
@@ -157,13 +159,14 @@ func Stopwatch() func() time.Duration {
 	return func() time.Duration { return time.Since(started) } //nolint:forbidigo // See above.
 }
 
-// pauses reports whether it is too early to write to an object again. Someone who changed it may have corrected it.
+// pauses reports whether it is too early for another write of an object. If the object has changed, the pause ends, because the change may
+// have corrected the problem.
 func (q *Queue) pauses(object metav1.Object, now time.Time) bool {
 	r := q.objects[object.GetUID()]
 	return r != nil && now.Before(r.until) && r.until.Sub(now) <= maxPause && r.version == object.GetResourceVersion()
 }
 
-// do makes a write, and reports whether it succeeded. The error is one that affects every write.
+// do makes a write, and reports whether it succeeded. It returns only errors that would affect every write.
 func (q *Queue) do(ctx context.Context, now time.Time, w Write) (bool, error) {
 	elapsed, timeout := Stopwatch(), writeTimeout
 	if q.IsSlow(w.Object, now) {
@@ -213,7 +216,8 @@ func (q *Queue) note(ctx context.Context, object Object, now time.Time, err erro
 	q.tell(ctx, r, object, now, err)
 }
 
-// tell logs and emits once why an object is refused. What the rate does not allow is told at a later attempt.
+// tell logs once why the write of an object was rejected, and emits an event. If the rate limit does not allow that now, a later attempt
+// does it.
 func (q *Queue) tell(ctx context.Context, r *record, object Object, now time.Time, err error) {
 	cause := cmp.Or(string(apierrors.ReasonForError(err)), err.Error())
 	if cause == r.cause || !q.lines.AllowN(now, 1) {
@@ -232,7 +236,7 @@ func (q *Queue) tell(ctx context.Context, r *record, object Object, now time.Tim
 
 var _ prometheus.Collector = (*Queue)(nil)
 
-// newDesc describes the metric of a kind. Each kind has a description of its own, so that all can be registered.
+// newDesc describes the metric of a kind. Each kind has its own description, so that all of them can be registered.
 func newDesc(kind string) *prometheus.Desc {
 	return prometheus.NewDesc(
 		"forewarm_status_refused_objects",

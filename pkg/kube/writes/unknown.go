@@ -37,7 +37,7 @@ const (
 // object must still have its managed fields, which name what the API server hides. typed is an empty object of its type.
 func CheckSpec(object *unstructured.Unstructured, typed any) *metav1.Condition {
 	if _, read := object.Object["spec"].(map[string]any); !read {
-		return nil // It is too large: see informer.SpecProblem.
+		return nil // The spec is too large: see informer.SpecProblem.
 	}
 	out := metav1.Condition{Type: ConditionSpec, Status: metav1.ConditionFalse}
 	if lost := lostFields(object); len(lost) > 0 {
@@ -66,12 +66,12 @@ func FirstOf(names []string) string {
 	return humanize.List(names)
 }
 
-// unknownFields returns the fields of an object's spec that its type does not have.
+// unknownFields returns the fields in an object's spec that the Go type does not have.
 func unknownFields(object *unstructured.Unstructured, typed any) []string {
 	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, typed, true)
 	strict, ok := runtime.AsStrictDecodingError(err)
 	if !ok {
-		return nil // It fits, or it does not fit its type at all, which is said elsewhere.
+		return nil // Either all fields are known, or the spec does not fit the type at all, which is reported elsewhere.
 	}
 	var out []string
 	for _, one := range strict.Errors() {
@@ -83,7 +83,7 @@ func unknownFields(object *unstructured.Unstructured, typed any) []string {
 	return slices.Compact(out)
 }
 
-// lostFields returns the fields of an object's spec that somebody has set, by the managed fields, and that it does not have.
+// lostFields returns the fields of the spec that someone has set, according to the managed fields, but that the object does not have.
 func lostFields(object *unstructured.Unstructured) []string {
 	var out []string
 	for _, entry := range object.GetManagedFields() {
@@ -101,10 +101,10 @@ func lostFields(object *unstructured.Unstructured) []string {
 	return slices.Compact(out)
 }
 
-// managed is a set of fields as managed fields have it: f:name is a field, k:{…} is the item of a list with these keys.
+// managed is a set of fields in the format of managed fields: f:name is a field, and k:{…} is the list item with these keys.
 type managed map[string]managed
 
-// lost returns the fields of the set that a value does not have.
+// lost returns the fields in the set that a value does not have.
 func (m managed) lost(path string, value any) []string {
 	var out []string
 	for key, inner := range m {
@@ -128,7 +128,7 @@ func (m managed) lost(path string, value any) []string {
 	return out
 }
 
-// itemOf returns the item of a list that has keys, in JSON; nil where there is none.
+// itemOf returns the list item that has the given keys (in JSON), or nil if there is none.
 func itemOf(list []any, keys string) any {
 	var want map[string]any
 	if json.Unmarshal([]byte(keys), &want) != nil {

@@ -30,11 +30,11 @@ func Unavailable(err error) bool {
 	}
 	message := status.Status().Message
 	switch {
-	case strings.HasPrefix(message, "admission webhook "): // The webhook chooses the code.
+	case strings.HasPrefix(message, "admission webhook "): // The webhook chooses the status code.
 		return false
 	case strings.HasPrefix(message, "etcdserver: "):
 		return !strings.Contains(message, "request is too large")
-	case strings.HasPrefix(message, "rpc error: "): // A request that is too large for the client of etcd is ResourceExhausted.
+	case strings.HasPrefix(message, "rpc error: "): // A request is too large for the etcd client (ResourceExhausted).
 		return !strings.Contains(message, "code = ResourceExhausted")
 	}
 	return apierrors.IsUnauthorized(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) ||

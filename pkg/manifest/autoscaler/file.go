@@ -26,7 +26,7 @@ type Manifest struct {
 	File string
 
 	document manifest.RawDocument
-	// lines are those of the document's fields.
+	// lines has the lines of the document's fields.
 	lines map[string]int
 }
 
@@ -47,7 +47,7 @@ func Read(file string, data []byte) ([]Manifest, error) {
 	return out, err
 }
 
-// readerOf returns how a document is read. Documents that are not autoscalers are skipped.
+// readerOf returns the function that reads a document. Documents that are not autoscalers are skipped.
 func readerOf(d manifest.RawDocument) manifest.KindReader[Manifest] {
 	version, kind := d.Text("apiVersion"), d.Text("kind")
 	refused := func(format string, args ...any) manifest.KindReader[Manifest] {
@@ -80,7 +80,7 @@ func readHPAManifest(d manifest.RawDocument) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
-	// As "kubectl get -o yaml" prints it. The check removes what does not fit from the status.
+	// The document may be the output of "kubectl get -o yaml". The check removes invalid values from the status.
 	var live struct {
 		manifest.Header `json:",inline"`
 
@@ -108,7 +108,7 @@ func readScaledObjectManifest(d manifest.RawDocument) (Manifest, error) {
 		return Manifest{}, err
 	}
 	annotations, _, err := unstructured.NestedStringMap(read.Metadata, "annotations")
-	if err != nil { // Those that are not text have no effect.
+	if err != nil { // Annotations that are not text have no effect.
 		annotations = nil
 	}
 	return manifestOf(d, lines, read.Spec.autoscaler(namespaceOf(d), d.Text("metadata", "name"), annotations)), nil
@@ -214,7 +214,7 @@ func (w *Manifest) metricPath(i int) string {
 
 // problem is an error about a part of the autoscaler, with the line of the field that the text mentions.
 func (w *Manifest) problem(path, text string) error {
-	if w.Kind == hpa.KindScaledObject { // The text is that of the HPA that KEDA creates.
+	if w.Kind == hpa.KindScaledObject { // The text is about the HPA that KEDA creates.
 		text = strings.NewReplacer("minReplicas ", "minReplicaCount ", "maxReplicas ", "maxReplicaCount ").Replace(text)
 	}
 	behavior := "spec.behavior"
@@ -237,14 +237,14 @@ func (w *Manifest) problem(path, text string) error {
 	return manifest.Problem{File: w.File, Line: line, Text: w.Ref() + ": " + text}.Err()
 }
 
-// asTotal makes a metric one of the total demand. It returns why that cannot be simulated, and what to write instead.
+// asTotal converts a metric to the total demand. It returns why the metric cannot be simulated, and what to write instead.
 func asTotal(m *hpa.AutoscalerMetric, capacity float64) (refused string) {
 	switch {
-	case m.PerPod: // The sum over the pods, over the target, is the same number of replicas.
+	case m.PerPod: // The sum over the pods divided by the target is the same number of replicas.
 		m.Source = hpa.External
 	case m.Utilization > 0 && capacity > 0:
 		m.Source, m.Type, m.Refused = hpa.External, hpa.AverageValue, ""
-		m.Target = int64(math.Round(capacity * 10 * float64(m.Utilization))) // In thousandths, of a percentage.
+		m.Target = int64(math.Round(capacity * 10 * float64(m.Utilization))) // In thousandths of a percentage.
 	case m.Utilization > 0:
 		return m.Refused + "; or add --replica-capacity, so that its target becomes that share of what a replica " +
 			"sustains"

@@ -38,7 +38,7 @@ func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) *hpa.Autoscaler {
 	return out
 }
 
-// owningScaledObject returns the name of the ScaledObject for which KEDA created an HPA; empty where there is none.
+// owningScaledObject returns the name of the ScaledObject for which KEDA created an HPA; empty if there is none.
 func owningScaledObject(h *autoscalingv2.HorizontalPodAutoscaler) string {
 	for _, o := range h.OwnerReferences {
 		if o.Kind == hpa.KindScaledObject && strings.HasPrefix(o.APIVersion, "keda.sh/") {
@@ -133,7 +133,7 @@ func readSelector(out *hpa.AutoscalerMetric, s *metav1.LabelSelector) {
 	}
 }
 
-// refusal returns why a metric is refused: for a reason of its own or, without one, because its autoscaler's behavior is invalid.
+// refusal says why a metric is rejected: for its own reason or, if it has none, because its autoscaler's behavior is invalid.
 func refusal(a *hpa.Autoscaler, own string) string {
 	if own == "" && a.InvalidBehavior != "" {
 		return "its behavior is invalid: " + a.InvalidBehavior
@@ -141,7 +141,7 @@ func refusal(a *hpa.Autoscaler, own string) string {
 	return own
 }
 
-// unsupportedTargetType returns why a target of another type than AverageValue is refused.
+// unsupportedTargetType says why a target with a type other than AverageValue is rejected.
 func unsupportedTargetType(given autoscalingv2.MetricTargetType) string {
 	if given == autoscalingv2.ValueMetricType {
 		return "its target of type Value multiplies the total demand by the ready pods: write type: AverageValue"
@@ -149,7 +149,7 @@ func unsupportedTargetType(given autoscalingv2.MetricTargetType) string {
 	return fmt.Sprintf("its target is of type %.64q: write type: AverageValue", given)
 }
 
-// parseTarget returns a target in thousandths, rounded up like the HPA's controller does, or why it is invalid.
+// parseTarget returns a target in thousandths, rounded up like in the HPA's controller, or says why it is invalid.
 func parseTarget(field string, target *resource.Quantity) (milli int64, problem string) {
 	switch {
 	case target == nil || target.Sign() <= 0:
@@ -230,7 +230,7 @@ func statusOf(h *autoscalingv2.HorizontalPodAutoscaler) *hpa.Status {
 	return out
 }
 
-// currentValue returns the value of a metric in the status; nil where there is none. The controller keeps the order of the spec.
+// currentValue returns the value of a metric in the status; nil if there is none. The controller keeps the order of the spec.
 func currentValue(h *autoscalingv2.HorizontalPodAutoscaler, i int) *autoscalingv2.MetricValueStatus {
 	if i >= len(h.Status.CurrentMetrics) || h.Status.CurrentMetrics[i].Type != h.Spec.Metrics[i].Type {
 		return nil
@@ -250,7 +250,7 @@ func currentValue(h *autoscalingv2.HorizontalPodAutoscaler, i int) *autoscalingv
 	return nil
 }
 
-// statusValue returns a value of the status in thousandths; nil where there is none.
+// statusValue returns a value of the status in thousandths; nil if there is none.
 func statusValue(q *resource.Quantity) *int64 {
 	if q == nil || q.AsApproximateFloat64() >= hpa.MaxValue || q.AsApproximateFloat64() <= -hpa.MaxValue {
 		return nil
@@ -265,7 +265,7 @@ func formatTarget(of *autoscalingv2.MetricTarget) string {
 	})
 }
 
-// formatValue returns a value in the form that is given; empty without one.
+// formatValue formats a value in the form in which it is given; empty if there is none.
 func formatValue(v *autoscalingv2.MetricValueStatus) string {
 	switch {
 	case v == nil:

@@ -68,7 +68,7 @@ func Selection(m *hpa.AutoscalerMetric) map[string]string {
 	return asked
 }
 
-// resolve sets how an autoscaler scales on one of its metrics under what the metric selects, or why it is refused.
+// resolve sets how an autoscaler scales on one of its metrics, given what the metric selects, or why the metric is rejected.
 func resolve(r *manifest.Reference, a *hpa.Autoscaler, m *hpa.AutoscalerMetric, asked map[string]string) {
 	setSelection(r, asked)
 	if r.Refused != "" {
@@ -81,9 +81,9 @@ func resolve(r *manifest.Reference, a *hpa.Autoscaler, m *hpa.AutoscalerMetric, 
 	r.Spec.Metrics[0].Name = m.Forecast
 }
 
-// setSelection sets the candidate that a metric selects (empty for the Forecast's own) and the variant, and why the selection is
-// refused. A selection with another objective or mode is calibrated like the Forecast. The objective does not apply
-// to another horizon or to a quantile.
+// setSelection sets the candidate that a metric selects (empty for the Forecast's own), its variant, and the reason if the selection is
+// rejected. A selection with another objective or mode is calibrated like the Forecast. The objective does not apply to another horizon or
+// to a quantile.
 func setSelection(r *manifest.Reference, asked map[string]string) {
 	selected, err := decide.ParseSelector(asked)
 	candidate, known := windowpeak.CanonicalName(selected.Model)
@@ -102,7 +102,7 @@ func setSelection(r *manifest.Reference, asked map[string]string) {
 	}
 }
 
-// aliasOf returns the alias that a metric asks for, and the view of its Forecast; nil where it asks for none.
+// aliasOf returns the alias that a metric requests, and the view of its Forecast; nil if it does not request an alias.
 func aliasOf(m *hpa.AutoscalerMetric) (alias *snapshot.Alias, view map[string]string) {
 	if m.Source != hpa.External || m.Metadata != nil || m.InvalidSelector != "" {
 		return nil, nil

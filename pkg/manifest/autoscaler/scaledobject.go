@@ -78,7 +78,7 @@ func FromScaledObject(object *unstructured.Unstructured) (*hpa.Autoscaler, error
 	return read.autoscaler(object.GetNamespace(), object.GetName(), object.GetAnnotations()), nil
 }
 
-// The annotations by which KEDA does not scale, or in one direction only. A value that is not a boolean means true.
+// Annotations that stop KEDA from scaling, or from scaling in one direction. A value that is not a boolean means true.
 const (
 	pausedAnnotation         = "autoscaling.keda.sh/paused"
 	pausedReplicasAnnotation = "autoscaling.keda.sh/paused-replicas"
@@ -86,14 +86,14 @@ const (
 	pausedScaleOutAnnotation = "autoscaling.keda.sh/paused-scale-out"
 )
 
-// isSet reports whether KEDA takes an annotation for true.
+// isSet reports whether KEDA treats an annotation as true.
 func isSet(annotations map[string]string, name string) bool {
 	text, found := annotations[name]
 	is, err := strconv.ParseBool(text)
 	return found && (is || err != nil)
 }
 
-// pausedBy returns the annotation by which KEDA pauses a ScaledObject; empty if there is none.
+// pausedBy returns the annotation that pauses a ScaledObject; empty if there is none.
 func pausedBy(annotations map[string]string) string {
 	name := ""
 	if isSet(annotations, pausedAnnotation) {
@@ -108,7 +108,7 @@ func pausedBy(annotations map[string]string) string {
 	return name + ": " + strconv.Quote(annotations[name])
 }
 
-// pausedDirections returns the behavior of the HPA that KEDA creates: a direction that an annotation pauses is disabled.
+// pausedDirections returns the behavior of the HPA that KEDA creates. A direction that an annotation pauses is disabled.
 func pausedDirections(
 	b *autoscalingv2.HorizontalPodAutoscalerBehavior, annotations map[string]string,
 ) *autoscalingv2.HorizontalPodAutoscalerBehavior {
@@ -181,7 +181,7 @@ func (s *scaledObject) autoscaler(namespace, name string, annotations map[string
 		}
 		target, problem := t.replicaTarget()
 		whole := cmp.Or(s.checkTriggerNames(), s.checkIdle())
-		if !t.readsPods() { // KEDA leaves the metrics of resources as they are.
+		if !t.readsPods() { // KEDA does not change metrics of resources.
 			whole = cmp.Or(s.checkFormula(), whole)
 		}
 		m.Target, m.Refused = target, refusal(out, cmp.Or(whole, t.check(), problem))
@@ -193,8 +193,8 @@ func (s *scaledObject) autoscaler(namespace, name string, annotations map[string
 	return out
 }
 
-// metricName returns the name that KEDA gives to the metric of the i-th trigger: by its index, and by its type and what it reads. The
-// trigger's own name is not part of it.
+// metricName returns the name that KEDA gives to the metric of the i-th trigger. It consists of the index, the type, and what the trigger
+// reads. The trigger's own name is not part of it.
 func (t *trigger) metricName(i int) string {
 	if t.readsPods() {
 		return t.Type
@@ -223,12 +223,12 @@ func (t *trigger) metricName(i int) string {
 		Replace(strings.TrimRight(named, "-"))
 }
 
-// cronName returns a schedule as KEDA writes it in the name of a metric.
+// cronName returns a schedule as it appears in the names of KEDA's metrics.
 func cronName(schedule string) string {
 	return strings.NewReplacer(" ", "", "*", "x", "/", "Sl", "?", "Qm", ",", "Cm").Replace(schedule)
 }
 
-// forecast returns the Forecast that a trigger names; empty where it names none.
+// forecast returns the Forecast to which a trigger refers; empty if it refers to none.
 func (t *trigger) forecast() string {
 	if t.Type == "external" || t.Type == "external-push" {
 		return t.Metadata["forecast"]
@@ -236,8 +236,8 @@ func (t *trigger) forecast() string {
 	return ""
 }
 
-// decodeSpec decodes a spec from JSON: the converter of unstructured objects would truncate numbers. A tolerance is
-// checked before it is parsed, see parse.Bounded.
+// decodeSpec decodes a spec from JSON, because the converter for unstructured objects would truncate numbers. A tolerance is checked before
+// it is parsed, see parse.Bounded.
 func decodeSpec(object *unstructured.Unstructured) (read scaledObject, err error) {
 	content, isMap := object.Object["spec"].(map[string]any)
 	if !isMap {
@@ -257,7 +257,7 @@ func decodeSpec(object *unstructured.Unstructured) (read scaledObject, err error
 	return read, err
 }
 
-// checkFormula returns why the triggers alone do not say how the object scales.
+// checkFormula says why the triggers alone do not determine how the object scales.
 func (s *scaledObject) checkFormula() (refused string) {
 	if s.Advanced.Modifiers.Formula != "" {
 		return "its scalingModifiers compute another value from its triggers: remove the formula"
@@ -265,7 +265,7 @@ func (s *scaledObject) checkFormula() (refused string) {
 	return ""
 }
 
-// checkTriggerNames returns why KEDA rejects the names of the triggers.
+// checkTriggerNames says why KEDA rejects the names of the triggers.
 func (s *scaledObject) checkTriggerNames() (refused string) {
 	named := map[string]bool{}
 	for i := range s.Triggers {
@@ -278,7 +278,7 @@ func (s *scaledObject) checkTriggerNames() (refused string) {
 	return ""
 }
 
-// check returns why the trigger does not compare a total with what a replica sustains.
+// check says why the trigger does not compare a total with the demand that a replica sustains.
 func (t *trigger) check() (refused string) {
 	switch {
 	case t.readsPods() && t.MetricType != autoscalingv2.UtilizationMetricType:
@@ -301,7 +301,7 @@ func (t *trigger) check() (refused string) {
 
 func (t *trigger) readsPods() bool { return t.Type == "cpu" || t.Type == "memory" }
 
-// utilization returns the target in percent of what the pods request; 0 for a trigger without one.
+// utilization returns the target as a percentage of what the pods request; 0 if the trigger has no such target.
 func (t *trigger) utilization() int32 {
 	percent, err := strconv.ParseInt(t.Metadata["value"], 10, 32)
 	if !t.readsPods() || t.MetricType != autoscalingv2.UtilizationMetricType || err != nil || percent <= 0 {
@@ -310,9 +310,9 @@ func (t *trigger) utilization() int32 {
 	return int32(percent)
 }
 
-// checkIdle returns why KEDA rejects the number of idle replicas.
+// checkIdle says why KEDA rejects the number of idle replicas.
 func (s *scaledObject) checkIdle() (refused string) {
-	least := int32(0) // As in KEDA's check: absent means 0, present means the HPA's minimum.
+	least := int32(0) // As in KEDA's check: 0 if it is absent, otherwise the HPA's minimum.
 	if s.MinReplicaCount != nil {
 		least = max(1, *s.MinReplicaCount)
 	}
@@ -323,7 +323,7 @@ func (s *scaledObject) checkIdle() (refused string) {
 	return ""
 }
 
-// targetKeys are the keys with the target per replica, by the types of triggers whose value is a query of a metric store.
+// targetKeys returns the keys of the target per replica, by trigger type. It has the types whose value is a query of a metric store.
 func targetKeys() map[string]string {
 	return map[string]string{
 		"aws-cloudwatch":  "targetMetricValue",
@@ -340,7 +340,7 @@ func targetKeys() map[string]string {
 	}
 }
 
-// replicaTarget returns the target per replica of a trigger, in thousandths, 0 where it is left to the Forecast; or why it has none.
+// replicaTarget returns a trigger's target per replica in thousandths, or 0 if the Forecast's target applies, or says why it has none.
 func (t *trigger) replicaTarget() (milli int64, refused string) {
 	key := targetKeys()[t.Type]
 	if _, former := t.Metadata["queryValue"]; former && t.Type == "datadog" {
@@ -353,7 +353,7 @@ func (t *trigger) replicaTarget() (milli int64, refused string) {
 			return 0, fmt.Sprintf("its %s %.64q is not from 0.001 to %.3g: write what one replica sustains",
 				key, t.Metadata[key], float64(hpa.MaxValue))
 		}
-		return int64(math.Trunc(value * 1000)), "" // KEDA truncates further digits.
+		return int64(math.Trunc(value * 1000)), "" // KEDA drops further digits.
 	case t.Metadata["forecast"] != "":
 		return t.target()
 	}
@@ -361,7 +361,7 @@ func (t *trigger) replicaTarget() (milli int64, refused string) {
 		"example a trigger of type prometheus", t.Type)
 }
 
-// target returns the target per replica in thousandths, rounded as Forewarm's scaler does; 0 where there is none.
+// target returns the target per replica in thousandths, rounded as in Forewarm's scaler; 0 if there is none.
 func (t *trigger) target() (milli int64, refused string) {
 	text, stated := t.Metadata["target"]
 	if !stated {

@@ -27,7 +27,7 @@ const Forewarm = "forewarm"
 // Levels are the levels of the quantiles whose coverage is judged. The pinball loss is that of the 95 % quantile.
 func Levels() []float64 { return []float64{0.5, 0.9, 0.95, 0.99} }
 
-// lossLevel is the index of 0.95 among the Levels.
+// lossLevel is the index of 0.95 in Levels.
 const lossLevel = 2
 
 // Config is what is judged.
@@ -111,7 +111,7 @@ func Run(ctx context.Context, c Config, progress func(done, total int, what stri
 	)
 }
 
-// score adds the scores at a horizon, by its index.
+// score adds the scores for the horizon with index h.
 func (r *Result) score(p *plan, replays []*replay, h int) {
 	replays = slices.DeleteFunc(slices.Clone(replays), func(m *replay) bool { return !m.forecasts(h) })
 	judged := commonValues(replays, h)
@@ -146,8 +146,8 @@ func (r *Result) score(p *plan, replays []*replay, h int) {
 	}
 }
 
-// commonValues makes unknown for all models what one of them did not forecast at a horizon, by its index. It returns the indices of
-// the window peaks that are left.
+// commonValues marks a window peak as unknown for all models if one of them did not forecast it. h is the index of the horizon. It returns
+// the indices of the remaining window peaks.
 func commonValues(replays []*replay, h int) (judged []int) {
 	if len(replays) == 0 {
 		return nil
@@ -173,7 +173,7 @@ func commonValues(replays []*replay, h int) (judged []int) {
 	return judged
 }
 
-// skill is the share by which an error is below another one; NaN if the other one is 0.
+// skill is how much smaller an error is than another one, as a share of the other; NaN if the other is 0.
 func skill(of, other float64) float64 {
 	if other == 0 {
 		return math.NaN()

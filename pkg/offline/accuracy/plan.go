@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// trainDays, and a step, come before the first origin if the history has minDays: two and a step to fit on, one to calibrate
-	// on.
+	// If the history has at least minDays, trainDays and a step come before the first origin: two days and a step to fit, and one day to
+	// calibrate.
 	trainDays, minDays = 3, 4.05
-	// maxOrigins bounds the work: a finer history is judged every so many steps.
+	// maxOrigins limits the work. A longer or finer history is judged only at every n-th step.
 	maxOrigins = 20_000
-	// minStep is the shortest step that a Forecast may have. It bounds the memory.
+	// minStep is the shortest step that a Forecast may have. It limits the memory.
 	minStep = time.Second
-	// minScores are the windows that a calibration needs, and some more.
+	// minScores is a little more than the number of windows that a calibration needs.
 	minScores = 80
 )
 
-// plan is what is judged. Lengths are in steps of the series.
+// plan says what is judged. Lengths are in steps of the series.
 type plan struct {
 	series forecast.Series
-	// horizons ascend, and lead is one of them.
+	// horizons are in ascending order and contain lead.
 	horizons []int
 	lead     int
-	// season is a day; 0 if that is not a whole number of steps, two or more.
+	// season is a day; 0 if a day is not a whole number of at least two steps.
 	season int
-	// first is the first origin, stride the distance between two.
+	// first is the first origin, and stride is the distance between two origins.
 	first, stride int
 	notes         []string
 }
@@ -55,7 +55,7 @@ func newPlan(c Config) (plan, error) {
 		p.note("The lead time of %s is rounded up to %s, a whole number of steps.", write(c.Lead), write(whole))
 	}
 	p.setHorizons()
-	days := math.Inf(1) // Without the pattern of a day the history is always long enough.
+	days := math.Inf(1) // Without a daily pattern, the history is always long enough.
 	if windowpeak.Day%step != 0 || windowpeak.Day == step {
 		p.note("Steps of %s do not divide a day into equal parts, so the models %s and %s, which repeat the previous "+
 			"day, are left out.",
@@ -83,11 +83,11 @@ func newPlan(c Config) (plan, error) {
 	return p, nil
 }
 
-// stepsBefore is how many steps the first fit needs to forecast so many ahead: it is calibrated on the windows in the second half
-// of them.
+// stepsBefore returns how many steps the first fit needs to forecast the given number of steps ahead. It is calibrated on the windows in
+// the second half of them.
 func stepsBefore(ahead int) int { return minScores + 2*ahead }
 
-// setHorizons sets the usual horizons that are a whole number of steps and that the history is long enough for, and the lead time.
+// setHorizons sets the lead time and those usual horizons that are a whole number of steps and for which the history is long enough.
 func (p *plan) setHorizons() {
 	var usual []int
 	const minute = time.Minute
@@ -111,7 +111,7 @@ func (p *plan) setHorizons() {
 	p.horizons = slices.Compact(p.horizons)
 }
 
-// models are what is judged, the baselines last.
+// models returns the models that are judged, with the baselines last.
 func (p *plan) models() []string {
 	all := append([]string{Forewarm, windowpeak.HoltWinters, windowpeak.ARIMA, windowpeak.Auto}, baselines()...)
 	return slices.DeleteFunc(all, func(name string) bool {
@@ -119,7 +119,7 @@ func (p *plan) models() []string {
 	})
 }
 
-// baselines are the models that need no fit.
+// baselines returns the models that need no fit.
 func baselines() []string {
 	return []string{windowpeak.LastValue, windowpeak.LastSeason, windowpeak.RunningMax}
 }
@@ -128,8 +128,8 @@ func (p *plan) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
-// span is a number of steps as time.
+// span converts a number of steps to a duration.
 func (p *plan) span(steps int) time.Duration { return time.Duration(steps) * p.series.Step }
 
-// origin is the time of the i-th origin, with which the first step of its forecasts begins.
+// origin returns the time of the i-th origin, at which the first step of its forecasts begins.
 func (p *plan) origin(i int) time.Time { return p.series.TimeAt(p.first + i*p.stride) }

@@ -11,32 +11,32 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 )
 
-// replay is a model on its way through the history. Once the context has ended it takes no further step and makes no forecast.
+// replay processes the history with one model. After the context has ended, it takes no further step and makes no forecast.
 type replay struct {
 	backtest.Result
 	peakForecaster
 
 	name string
 	err  error
-	// judged is true if a forecast counted.
+	// judged is true if at least one forecast was judged.
 	judged bool
 
 	model forecaster.BacktestModel
-	// stepped is called at every step, ended reports whether the context has ended.
+	// stepped is called at every step. ended reports whether the context has ended.
 	stepped func()
 	ended   func() bool
 }
 
-// peakForecaster is what a BacktestModel fits.
+// peakForecaster is the model that a BacktestModel fits.
 type peakForecaster interface {
 	forecast.Fitted
 	MaxQuantile(h int, p float64) float64
 }
 
-// replay replays the history to all models at the same time. None is ahead of another one by more than a part, so that what was
-// judged is of all models if the context ends.
+// replay replays the history with all models concurrently. No model is ahead of another by more than one part, so that the result covers
+// all models if the context ends.
 func (p *plan) replay(ctx context.Context, progress func(done, total int, what string)) []*replay {
-	const parts = 20 // of a replay
+	const parts = 20 // The number of parts of a replay.
 	names := p.models()
 	out := make([]*replay, len(names))
 	options := backtest.Options{Horizons: p.horizons, Quantiles: Levels(), First: p.first, Stride: p.stride}
@@ -87,7 +87,7 @@ type barrier struct {
 	mutex            sync.Mutex
 	moved            *sync.Cond
 	members, waiting int
-	// round counts how often all had come.
+	// round counts how often all members have arrived.
 	round     int
 	dissolved bool
 }
@@ -110,7 +110,7 @@ func (b *barrier) wait() {
 	}
 }
 
-// leave ends a membership.
+// leave removes a member.
 func (b *barrier) leave() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -118,7 +118,7 @@ func (b *barrier) leave() {
 	b.endRound()
 }
 
-// dissolve lets all members go.
+// dissolve releases all members.
 func (b *barrier) dissolve() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -126,7 +126,7 @@ func (b *barrier) dissolve() {
 	b.moved.Broadcast()
 }
 
-// endRound lets those go that wait, if they are all.
+// endRound releases the waiting members if all members are waiting.
 func (b *barrier) endRound() {
 	if b.waiting == b.members {
 		b.waiting = 0
@@ -135,7 +135,7 @@ func (b *barrier) endRound() {
 	}
 }
 
-// forecasts reports whether a forecast of the window peak at a horizon, by its index, can be judged.
+// forecasts reports whether a forecast of the window peak at the horizon with index h can be judged.
 func (m *replay) forecasts(h int) bool {
 	if m.err != nil {
 		return false

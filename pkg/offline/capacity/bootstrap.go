@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// resamples of a bootstrap, and how much of them an interval holds.
+	// resamples is the number of resamples of a bootstrap, and level is the share of them that an interval contains.
 	resamples = 200
 	level     = 0.9
-	// A block is long enough to hold an overload whole, and there are enough of them.
+	// A block is long enough to contain a whole overload, and there are enough blocks.
 	longestBlock, shortestBlock, fewestBlocks = 6 * time.Hour, time.Hour, 40
 )
 
-// blocks are the moments by pieces of the history. Moments within an overload say the same thing many times: only whole
-// blocks may be taken for independent (Carlstein 1986).
+// blocks splits the moments into pieces of the history. Moments within one overload repeat the same information, so only whole blocks may
+// be treated as independent (Carlstein 1986).
 func (h History) blocks(moments []moment) [][]moment {
 	span := h.Step * time.Duration(len(h.Demand))
 	length := max(int(min(longestBlock, max(shortestBlock, span/fewestBlocks))/h.Step), 1)
@@ -32,8 +32,8 @@ func (h History) blocks(moments []moment) [][]moment {
 	return out
 }
 
-// bootstrap gives each resample's blocks: as many as there are, drawn with replacement. The seed is fixed: the same history has
-// the same interval.
+// bootstrap calls use with the blocks of each resample. A resample has as many blocks as there are, drawn with replacement. The seed is
+// fixed, so the same history always gets the same interval.
 func bootstrap(blocks int, use func(chosen []int)) {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // An estimate must repeat itself.
 	chosen := make([]int, blocks)
@@ -45,10 +45,9 @@ func bootstrap(blocks int, use func(chosen []int)) {
 	}
 }
 
-// thresholdInterval is the interval of a curve's threshold, as logarithms. Where no load was seen between calm and growing
-// ones all of what lies between is in it, and nothing is known to less than two bins: a queue that grows within a step, and a
-// rate that lags behind, move a threshold by as much. What the curve has besides threshold and
-// spread is held.
+// thresholdInterval returns the interval of a curve's threshold, as logarithms. If no load was seen between calm and growing moments, the
+// interval contains the whole gap. It is always at least two bins wide, because a queue that grows within a step, or a rate that lags
+// behind, can move a threshold by that much. Only the threshold and the spread of the curve vary; the other parameters are fixed.
 func thresholdInterval(s scale, blocks [][]moment, fitted curve) (low, high float64) {
 	counted := make([]counts, len(blocks))
 	for i, block := range blocks {
@@ -64,7 +63,7 @@ func thresholdInterval(s scale, blocks [][]moment, fitted curve) (low, high floa
 			drawn.add(counted[i])
 		}
 		if slices.Max(drawn.grew) == 0 || slices.Max(drawn.calm) == 0 {
-			return // A resample without one of them knows no threshold.
+			return // A resample without calm or without growing moments has no threshold.
 		}
 		c, _ := fitThreshold(s, drawn, near)
 		lows, highs = append(lows, c.low), append(highs, c.high)
@@ -88,13 +87,13 @@ func count(s scale, moments []moment) counts {
 	return out
 }
 
-// neighbours are a value of a list and the values next to it.
+// neighbours returns a value of a list and the values next to it.
 func neighbours(list []float64, value float64) []float64 {
 	i := slices.Index(list, value)
 	return list[max(i-1, 0):min(i+2, len(list))]
 }
 
-// medianInterval is the interval of the median load at the limit.
+// medianInterval returns the interval of the median load at the limit.
 func medianInterval(blocks [][]moment) (low, high float64) {
 	limit := make([][]float64, len(blocks))
 	for i, block := range blocks {
@@ -114,7 +113,7 @@ func medianInterval(blocks [][]moment) (low, high float64) {
 	return interval(medians)
 }
 
-// interval of resampled estimates, by their quantiles (Efron 1979); NaN of none.
+// interval returns the interval of resampled estimates from their quantiles (Efron 1979); NaN if there are none.
 func interval(estimates []float64) (low, high float64) {
 	if len(estimates) == 0 {
 		return math.NaN(), math.NaN()

@@ -9,52 +9,53 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// The scale of loads is logarithmic, so that a capacity is found as well at 0.8 as at 4000.
+// The scale of loads is logarithmic, so that the relative precision of a capacity is the same at 0.8 and at 4000.
 const (
 	// binWidth is the resolution of an estimate: 2 %.
 	binWidth = 0.02
-	// scaleAbove and below the highest load that was carried calmly, by how much a load may differ and still count by itself; what
-	// lies further off counts as if it lay there, where it says the same.
+	// scaleAbove and scaleBelow limit the scale relative to the highest load that was carried calmly. A load outside the scale counts as if it
+	// were at the end of the scale, which does not change what it shows.
 	scaleAbove, scaleBelow = 4, 25
 )
 
-// By how much a log-likelihood may fall short of the highest: of a threshold that no history tells from the likeliest, and of
-// one in its 90 % interval (Wilks 1938).
+// How far a log-likelihood may be below the highest one: for a threshold that no history can distinguish from the most likely one, and for
+// a threshold in the 90 % interval (Wilks 1938).
 const (
 	equalDrop    = 0.1
 	intervalDrop = 2.706 / 2
 )
 
-// spreads, guesses and lapses are what is tried, see curve.
+// spreads, guesses and lapses return the parameters that are tried, see curve.
 func spreads() []float64 { return []float64{0.01, 0.02, 0.04, 0.08, 0.15, 0.3} }
 func guesses() []float64 { return []float64{0.002, 0.01, 0.05, 0.15} }
 func lapses() []float64  { return []float64{0.01, 0.1, 0.3} }
 
-// curve is how likely the queue grows at a load u (a logarithm):
+// curve is the probability that the queue grows at a load u (a logarithm):
 //
 //	p(u) = guess + (1 − guess − lapse) / (1 + exp(−(u − threshold)/spread))
 //
-// It is the psychometric function, and the threshold is read off it as one reads from "seen or not seen" how bright a light
-// must be (Wichmann and Hill 2001): guess is how often the queue grows for other reasons, however low the load (a replica
-// that hangs), lapse how often it does not although it should. Without them a handful of such moments would flatten the
-// curve and move the threshold, as they would in a logistic regression. The threshold does not depend on how often which
-// load was there.
+// This is the psychometric function. The threshold is found in the same way as the brightness that a light needs to be seen is found from
+// answers "seen" or "not seen" (Wichmann and Hill 2001). guess is the probability that the queue grows for other reasons, at any load (for
+// example because a replica hangs). lapse is the probability that it does not grow although it should. Without these two parameters, a
+// handful of such moments would flatten the curve and move the threshold, as in a logistic regression. The threshold does not depend on how
+// often each load occurred.
 type curve struct {
 	threshold, spread, guess, lapse float64
-	// low and high bound the thresholds that are hardly less likely: no load may have been seen between calm and growing ones.
+	// low and high limit the thresholds that are almost equally likely. There may be several if no load was seen between calm and growing
+	// moments.
 	low, high float64
 }
 
-// scale puts loads into bins.
+// scale assigns loads to bins.
 type scale struct {
 	// base is the logarithm of the load at which the first bin begins.
 	base float64
 	bins int
 }
 
-// scaleFor calm loads, in ascending order and at least one of them above 0.
+// scaleFor returns the scale for calm loads. They are in ascending order, and at least one is above 0.
 func scaleFor(calm []float64) scale {
-	const most = 0.995 // A single freak load sets no scale.
+	const most = 0.995 // A single extreme load does not determine the scale.
 	top := quantile(calm, most)
 	if top == 0 {
 		top = calm[len(calm)-1]
@@ -66,14 +67,14 @@ func (s scale) bin(load float64) int {
 	if load <= 0 {
 		return 0
 	}
-	// As a float first: a load may be too far off for an int.
+	// The limits are applied to the float, because the load may be too large for an int.
 	return int(min(max((math.Log(load)-s.base)/binWidth, 0), float64(s.bins-1)))
 }
 
-// at is the logarithm in the middle of a bin.
+// at returns the logarithm of the load in the middle of a bin.
 func (s scale) at(bin float64) float64 { return s.base + (bin+0.5)*binWidth }
 
-// counts are moments by bin: those in which the queue grew, and the calm ones.
+// counts has the number of moments in each bin: moments in which the queue grew, and calm moments.
 type counts struct{ grew, calm []float64 }
 
 func newCounts(bins int) counts { return counts{make([]float64, bins), make([]float64, bins)} }
@@ -85,7 +86,7 @@ func (c counts) add(other counts) {
 	}
 }
 
-// share is how much of the moments above and below a threshold the queue grew in; NaN where there are none.
+// share returns the share of the moments above and below a threshold in which the queue grew; NaN if there are none.
 func (c counts) share(s scale, threshold float64) (high, low float64) {
 	var grew, all [2]float64
 	for bin := range c.grew {
@@ -99,8 +100,8 @@ func (c counts) share(s scale, threshold float64) (high, low float64) {
 	return grew[1] / all[1], grew[0] / all[0]
 }
 
-// fit is the likeliest curve, over every threshold on the grid and what else is tried. That is a few million sums, and finds
-// the highest peak where a climber may stop at another.
+// fit returns the most likely curve. It tries every threshold on the grid with all combinations of the other parameters. That takes a few
+// million additions, and finds the highest peak, while hill climbing could stop at a lower one.
 func fit(s scale, c counts) curve {
 	best, height := curve{}, math.Inf(-1)
 	for _, guess := range guesses() {
@@ -114,15 +115,15 @@ func fit(s scale, c counts) curve {
 	return best
 }
 
-// trial is a curve whose threshold is still to be found, and what a moment adds to the logarithm of its likelihood: by how many
-// bins the threshold lies above the moment, beginning with as many below as there are bins.
+// trial is a curve whose threshold is not known yet. It has what a moment adds to the log-likelihood, by the number of bins from the moment
+// up to the threshold. The list begins with the largest negative number of bins.
 type trial struct {
 	curve
 
 	grew, calm []float64
 }
 
-// trials are a curve with each of the spreads.
+// trials returns a trial of a curve with each spread.
 func trials(bins int, with curve, spreads []float64) []trial {
 	out := make([]trial, len(spreads))
 	for k, spread := range spreads {
@@ -136,7 +137,7 @@ func trials(bins int, with curve, spreads []float64) []trial {
 	return out
 }
 
-// fitThreshold finds the likeliest of the trials with its threshold, and its log-likelihood.
+// fitThreshold finds the most likely trial with its threshold, and returns its log-likelihood.
 func fitThreshold(s scale, c counts, tried []trial) (curve, float64) {
 	best, height := tried[0].curve, math.Inf(-1)
 	heights := make([]float64, s.bins)
@@ -155,7 +156,7 @@ func fitThreshold(s scale, c counts, tried []trial) (curve, float64) {
 	return best, height
 }
 
-// plausibleRange are the first and the last threshold of at least a log-likelihood.
+// plausibleRange returns the first and the last threshold whose log-likelihood is at least the given one.
 func plausibleRange(heights []float64, least float64) (first, last int) {
 	first = slices.IndexFunc(heights, func(h float64) bool { return h >= least })
 	for last = len(heights) - 1; !(heights[last] >= least); last-- {
@@ -174,7 +175,7 @@ func (t *trial) logLikelihoods(seen counts, heights []float64) {
 	}
 }
 
-// accumulate adds to each sum so many times what belongs to it.
+// accumulate adds the given multiple of the values to the sums.
 func accumulate(sums []float64, times float64, of []float64) {
 	if times == 0 {
 		return
@@ -185,7 +186,7 @@ func accumulate(sums []float64, times float64, of []float64) {
 	}
 }
 
-// quantile of values in ascending order, at least one, by the nearest rank.
+// quantile returns the quantile of values by the nearest rank. The values are in ascending order, and there is at least one.
 func quantile(sorted []float64, level float64) float64 {
 	return sorted[int(math.Round(level*float64(len(sorted)-1)))]
 }
@@ -201,7 +202,7 @@ type Band struct {
 // Share is how much of the time the queue grew, NaN where the load never was there.
 func (b *Band) Share() float64 { return float64(b.Growing) / float64(b.Growing+b.Calm) }
 
-// bands puts the calm and the growing moments into some eight bands around a load, or around their highest where it is NaN.
+// bands groups the calm and the growing moments into about eight bands around a load. If the load is NaN, the highest load is used.
 func bands(moments []moment, step time.Duration, middle float64) []Band {
 	all := loads(moments, func(m moment) bool { return m.state != waiting })
 	if len(all) == 0 {
@@ -211,7 +212,7 @@ func bands(moments []moment, step time.Duration, middle float64) []Band {
 	if math.IsNaN(middle) || middle <= 0 {
 		middle = highest
 	}
-	const toMiddle, most = 5, 9 // bands up to the middle, and in all
+	const toMiddle, most = 5, 9 // Bands up to the middle, and all bands.
 	width := roundWidth(middle / toMiddle)
 	if !(width > 0) {
 		return []Band{singleBand(moments, step)}
@@ -229,7 +230,7 @@ func bands(moments []moment, step time.Duration, middle float64) []Band {
 	return out
 }
 
-// singleBand is one band of all loads.
+// singleBand returns one band with all loads.
 func singleBand(moments []moment, step time.Duration) Band {
 	b := Band{To: math.Inf(1)}
 	for _, m := range moments {
@@ -248,7 +249,7 @@ func (b *Band) add(m moment, step time.Duration) {
 	}
 }
 
-// roundWidth is a width as people choose it: 1, 2, 2.5 or 5 times a power of ten, the nearest.
+// roundWidth rounds a width to the nearest 1, 2, 2.5 or 5 times a power of ten.
 func roundWidth(width float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(width)))
 	best := power
@@ -260,14 +261,14 @@ func roundWidth(width float64) float64 {
 	return best
 }
 
-// plateaus says whether a signal stops at the capacity, as a count of what is served does (tokens per second, busy GPUs), and
-// does not go on as the requests that arrive or are in flight do. Then all loads at the limit are about the same, and follow
-// neither the queue nor its growth.
+// plateaus reports whether a signal stops rising at the capacity. A count of what is served does so (tokens per second, busy GPUs), but not
+// the number of requests that arrive or are in flight. In that case, all loads at the limit are about the same, and do not depend on the
+// queue or its growth.
 func plateaus(moments []moment) bool {
 	const (
-		least  = 30  // moments at the limit, for a spread and an order to mean anything
-		narrow = 0.2 // the deviation of a load at the limit, as a share of it
-		follow = 0.4 // the rank correlation from which on a load follows the queue
+		least  = 30  // Moments at the limit that are needed for a meaningful spread and order.
+		narrow = 0.2 // The standard deviation of a load at the limit, as a share of the load.
+		follow = 0.4 // The rank correlation above which a load depends on the queue.
 	)
 	var limit []moment
 	for _, m := range moments {
@@ -282,7 +283,7 @@ func plateaus(moments []moment) bool {
 	sorted := slices.Sorted(slices.Values(load))
 	median := quantile(sorted, 0.5)
 	calmAbove := loads(moments, func(m moment) bool { return m.state == calm && m.load > median })
-	const deviations = 2.563 // from the 0.1 to the 0.9 quantile of a Gaussian
+	const deviations = 2.563 // From the 0.1 to the 0.9 quantile of a Gaussian.
 	spread := (quantile(sorted, 0.9) - quantile(sorted, 0.1)) / deviations
 	return spread < narrow*median && len(calmAbove) < len(limit)/2 &&
 		correlation(load, column(limit, func(m moment) float64 { return m.queue })) < follow &&
@@ -297,7 +298,7 @@ func column(moments []moment, of func(moment) float64) []float64 {
 	return out
 }
 
-// correlation of ranks (Spearman 1904), 0 where either does not vary.
+// correlation returns the rank correlation (Spearman 1904); 0 if one of the lists does not vary.
 func correlation(a, b []float64) float64 {
 	r := stat.Correlation(ranks(a), ranks(b), nil)
 	if math.IsNaN(r) {
@@ -306,7 +307,7 @@ func correlation(a, b []float64) float64 {
 	return r
 }
 
-// ranks from 1 on; equals share theirs.
+// ranks returns the ranks from 1 on. Equal values share their rank.
 func ranks(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {

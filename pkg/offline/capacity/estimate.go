@@ -59,16 +59,17 @@ type Evidence struct {
 	Above, Below float64
 }
 
-// What an estimate takes.
+// Minimum requirements for an estimate.
 const (
 	fewestEpisodes = 3
 	fewestGrowing  = 5
 	minCalm        = time.Hour
 	pause          = 30 * time.Minute
 	carriedFor     = 30 * time.Minute
-	// minAbove and maxBelow are what a load has to say about the queue.
+	// minAbove is the minimum share of moments above the threshold in which the queue grows, and maxBelow is the maximum share below it.
+	// Otherwise the load does not explain the queue.
 	minAbove, maxBelow = 0.5, 0.25
-	// gradual is the edge, as a share of the value, below which there is no one load; vague the width of an interval.
+	// gradual is the edge, as a share of the value, below which there is no single load. vague is the width of an interval that is too wide.
 	gradual, vague = 0.75, 1.6
 )
 
@@ -99,7 +100,7 @@ func FromHistory(h History) (Estimate, error) {
 
 func (h History) pause() int { return int(pause / h.Step) }
 
-// insufficient is the verdict on a history that allows no estimate, "" on one that may.
+// insufficient returns the verdict for a history that does not allow an estimate; "" if it does.
 func (e *Estimate) insufficient(grew int, carried []float64) Verdict {
 	switch {
 	case e.Evidence.Known == 0:
@@ -114,7 +115,7 @@ func (e *Estimate) insufficient(grew int, carried []float64) Verdict {
 	return ""
 }
 
-// estimate fills in the value and its interval, and judges them.
+// estimate sets the value and its interval, and judges them.
 func (e *Estimate) estimate(h History, moments []moment, carried []float64) {
 	s := scaleFor(carried)
 	seen := count(s, moments)
@@ -155,7 +156,7 @@ func (e *Estimate) estimatePlateau(blocks [][]moment, moments []moment) {
 func (e *Estimate) estimateThreshold(s scale, blocks [][]moment, fitted curve) {
 	low, high := thresholdInterval(s, blocks, fitted)
 	e.Value, e.Low, e.High = math.Exp(fitted.threshold), math.Exp(low), math.Exp(high)
-	nines := math.Log(9) * fitted.spread // A logistic curve has a tenth of its height so far below its middle.
+	nines := math.Log(9) * fitted.spread // A logistic curve has a tenth of its height this far below its middle.
 	e.Edge, e.Full = math.Exp(fitted.threshold-nines), math.Exp(fitted.threshold+nines)
 }
 
@@ -173,7 +174,7 @@ func (e *Estimate) Target() float64 {
 	}
 }
 
-// middle is the load around which it is interesting: the value, or else what was carried.
+// middle returns the load around which the bands are shown: the value or, if there is none, the load that was carried.
 func (e *Estimate) middle() float64 {
 	if math.IsNaN(e.Value) {
 		return e.Carried
@@ -256,7 +257,7 @@ func timesAtLimit(times int) string {
 	return fmt.Sprintf("The service reached its limit %d times", times)
 }
 
-// formatHours is a length of history, in days where it has two or more.
+// formatHours formats the length of a history, in days if it is at least two days.
 func formatHours(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 2*day {
@@ -265,5 +266,5 @@ func formatHours(d time.Duration) string {
 	return formatLoad(d.Hours()) + " hours"
 }
 
-// formatLoad is a load to as many digits as an estimate has.
+// formatLoad formats a load with as many digits as an estimate has.
 func formatLoad(v float64) string { return humanize.Significant(v, 3) }

@@ -34,32 +34,32 @@ func (h History) Validate() error {
 	return errors.Join(problems...)
 }
 
-// state is what a moment shows about the capacity.
+// state is the information about the capacity in a moment.
 type state uint8
 
 const (
-	// calm: nothing waited, so the load was carried.
+	// calm means that nothing waited, so the load was carried.
 	calm state = iota
-	// growing: the queue grew, and was still there a step later: the load was more than was carried.
+	// growing means that the queue grew and still existed a step later, so the load was more than the replica could carry.
 	growing
-	// waiting: something waited, but no more than before, or only for a moment. While a queue drains a count of what arrives
-	// lies below the capacity, and one that holds the queue above it: such a moment is no evidence for either.
+	// waiting means that something waited, but not more than before, or only for a moment. While a queue drains, a count of arriving requests
+	// is below the capacity, and a count that includes the queue is above it. Such a moment is no evidence in either direction.
 	waiting
 )
 
-// moment is one step of a history of which the load of a replica is known.
+// moment is one step of a history with a known load per replica.
 type moment struct {
-	// step is its place in the history.
+	// step is its position in the history.
 	step int
-	// load is the demand for each ready replica; queue what waits for each, grown by how much that grew.
+	// load is the demand for each ready replica. queue is the number of waiting requests for each replica, and grown is its growth.
 	load, queue, grown float64
 	state              state
-	// lasts says that something waited at the step before, too.
+	// lasts is true if something was already waiting at the previous step.
 	lasts bool
 }
 
-// moments are those steps whose load is known. A step in which replicas came or went is left out: for a part of it the
-// demand was that of another number.
+// moments returns the steps with a known load. It leaves out steps in which the number of replicas changed, because for a part of the step
+// the demand was divided by another number.
 func (h History) moments() []moment {
 	out := make([]moment, 0, len(h.Demand))
 	for i := 1; i < len(h.Demand); i++ {
@@ -81,7 +81,7 @@ func (h History) moments() []moment {
 	return smooth(out)
 }
 
-// length is a value of the saturation as that of a queue, 0 where there is none.
+// length converts a value of the saturation to the length of a queue; 0 if there is none.
 func length(v float64) float64 {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return 0
@@ -89,11 +89,11 @@ func length(v float64) float64 {
 	return v
 }
 
-// smooth makes of each load the mean of those around it, as far as they follow one another and are of its state: noise that
-// the queue knows nothing of, such as that of scrapes at other times, would move a threshold away from where most loads are.
-// What is said of each of the loads holds for their mean too, as all are below the capacity, or all above.
+// smooth replaces each load by the mean of the loads around it that are consecutive and have the same state. Noise that does not affect the
+// queue, for example because scrapes happen at different times, would move a threshold away from where most loads are. What a state says
+// about each of the loads also applies to their mean, because all of them are below the capacity, or all of them are above it.
 func smooth(moments []moment) []moment {
-	const reach = 2 // to either side alike, so that a rise moves no mean
+	const reach = 2 // The same distance to both sides, so that a rise does not shift the mean.
 	out := make([]moment, len(moments))
 	copy(out, moments)
 	for i := range moments {
@@ -111,7 +111,7 @@ func smooth(moments []moment) []moment {
 	return out
 }
 
-// loads are those of the moments that one can say something of.
+// loads returns the loads of the moments that satisfy a condition.
 func loads(moments []moment, of func(moment) bool) []float64 {
 	var out []float64
 	for _, m := range moments {
@@ -128,8 +128,8 @@ func isGrowing(m moment) bool { return m.state == growing }
 // atLimit reports whether something waited for more than one step.
 func atLimit(m moment) bool { return m.state != calm && m.lasts }
 
-// episodes is how often the service came to its limit at a load or above: growing moments that lie further apart than a
-// pause are two.
+// episodes counts how often the service reached its limit at a load or above. Growing moments that are further apart than a pause are
+// separate episodes.
 func episodes(moments []moment, load float64, pause int) int {
 	count, last := 0, math.MinInt
 	for _, m := range moments {

@@ -33,7 +33,7 @@ func (t *explainer) compareWithStatus() {
 	}
 }
 
-// differences are the reasons for which a status can say something else, the surest first.
+// differences returns the reasons why a status can differ from the explanation, the most certain first.
 func (t *explainer) differences() []string {
 	var why []string
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
@@ -83,7 +83,7 @@ func (t *explainer) sameReadings() bool {
 	return true
 }
 
-// sameReading compares one metric. The status has an AverageValue over the replicas that exist, rounded up.
+// sameReading compares one metric. The AverageValue in the status is divided by the existing replicas and rounded up.
 func (t *explainer) sameReading(i int) bool {
 	seen, value := t.s.Metrics[i].InStatus, t.Metrics[i].Value
 	if seen == nil || value == nil {

@@ -108,7 +108,7 @@ func (t *explainer) isActive() bool {
 	return false
 }
 
-// activation is what KEDA does at 0 replicas, where the HPA does nothing.
+// activation explains what KEDA does at 0 replicas, where the HPA does nothing.
 func (t *explainer) activation() {
 	if !t.isActive() {
 		t.say(
@@ -126,7 +126,7 @@ func (t *explainer) activation() {
 	)
 }
 
-// pause replaces the result by what KEDA keeps while it is paused.
+// pause replaces the result by the replicas that KEDA keeps while the object is paused.
 func (t *explainer) pause() {
 	kept, without := t.s.Scale.Replicas, *t.Desired
 	if t.s.PausedAt != nil {
@@ -141,7 +141,7 @@ func (t *explainer) pause() {
 	)
 }
 
-// proposals are those of each metric, also where the controller would not have looked at them.
+// proposals adds the proposal of each metric, even if the controller would not have evaluated it.
 func (t *explainer) proposals() {
 	o := t.s.observed()
 	for i := range t.s.Spec.Metrics {
@@ -174,7 +174,7 @@ func (t *explainer) describeUnread() {
 	)
 }
 
-// conclusion is the figure.
+// conclusion sets the resulting number of replicas.
 func (t *explainer) conclusion() {
 	from, to := t.s.Scale.Replicas, *t.Desired
 	least := ""
@@ -199,7 +199,7 @@ func (t *explainer) conclusion() {
 	}
 }
 
-// metricLine is a metric in the table.
+// metricLine returns the row of a metric in the table.
 func (t *explainer) metricLine(i int, p *hpa.Proposal) MetricLine {
 	m, known := &t.s.Spec.Metrics[i], &t.s.Metrics[i]
 	l := MetricLine{
@@ -234,7 +234,7 @@ func formatTarget(m *hpa.Metric) string {
 	return formatMilli(m.Target) + " in total"
 }
 
-// addUncomputed are the metrics that are not computed.
+// addUncomputed adds the metrics that are not computed.
 func (t *explainer) addUncomputed() {
 	for _, f := range t.s.Uncomputed {
 		l := MetricLine{Name: f.Name, Type: f.Type, Target: f.Target, Live: f.Current, From: statusOf}
@@ -245,5 +245,5 @@ func (t *explainer) addUncomputed() {
 	}
 }
 
-// statusOf names the HPA's own status as a source.
+// statusOf is the name of the HPA's own status as a source.
 const statusOf = "the HPA's status"

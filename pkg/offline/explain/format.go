@@ -10,8 +10,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// formatNumber writes a number for people: six digits, a thousand and more to the tenth, and no exponent while it is readable
-// without.
+// formatNumber formats a number for people: six digits, one decimal from a thousand on, and no exponent while the number is readable
+// without one.
 func formatNumber(x float64) string {
 	const readable = 1e9
 	switch {
@@ -29,10 +29,10 @@ func formatNumber(x float64) string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// formatMilli is a number of thousandths.
+// formatMilli formats a number of thousandths.
 func formatMilli(v int64) string { return formatNumber(float64(v) / 1000) }
 
-// unlimited is a number that no cluster reaches.
+// unlimited is a number of replicas that no cluster reaches.
 const unlimited = 1_000_000
 
 func plural(n int32, what string) string {
@@ -47,7 +47,7 @@ func plural(n int32, what string) string {
 
 func replicas(n int32) string { return plural(n, "replica") }
 
-// withUnit is a quantity with its unit.
+// withUnit formats a quantity with its unit.
 func withUnit(v float64, unit string) string {
 	if unit == "" {
 		return formatNumber(v)
@@ -55,7 +55,7 @@ func withUnit(v float64, unit string) string {
 	return formatNumber(v) + " " + unit
 }
 
-// formatPolicies are those of one direction: "4 pods or 100% in 15s, whichever is more".
+// formatPolicies formats the policies of one direction: "4 pods or 100% in 15s, whichever is more".
 func formatPolicies(r *hpa.Rules) string {
 	if r.Select == hpa.SelectDisabled {
 		return "selectPolicy: Disabled"

@@ -192,7 +192,7 @@ func (s *Input) validate() error {
 	return errors.Join(problems...)
 }
 
-// observed is what the controller reads at a sync.
+// observed returns what the controller reads at a sync.
 func (s *Input) observed() hpa.Observed {
 	o := hpa.Observed{
 		Replicas: s.Scale.Replicas, Existing: s.Scale.Existing, Pods: s.Scale.Pods, Ready: s.Scale.Ready,
@@ -203,7 +203,7 @@ func (s *Input) observed() hpa.Observed {
 	return o
 }
 
-// lead is the longest lead time that is known; 0 where none is.
+// lead returns the longest known lead time; 0 if none is known.
 func (s *Input) lead() time.Duration {
 	lead := s.Lead
 	for i := range s.Metrics {

@@ -9,8 +9,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// warnSlowScaleUp compares how fast a Forecast's demand rises with how fast the HPA may follow: what is not asked for a lead time
-// ahead comes late, however well it was foreseen.
+// warnSlowScaleUp compares how fast a Forecast's demand rises with how fast the HPA can follow. Replicas that are not requested a lead time
+// ahead come late, even if the rise was forecast well.
 func (t *explainer) warnSlowScaleUp() {
 	if b := t.s.Spec.Behavior; b != nil && b.Up.Select == hpa.SelectDisabled {
 		t.warn(ScaleUpDisabled, "remove behavior.scaleUp.selectPolicy: Disabled",
@@ -22,8 +22,8 @@ func (t *explainer) warnSlowScaleUp() {
 	}
 }
 
-// warnSlowMetric compares for one metric: the rise that is ahead, and the steepest of the last day. Where no Forecast says what is
-// ahead, it is what the present replicas do not carry.
+// warnSlowMetric does the comparison for one metric, with the forecast rise and with the steepest rise of the last day. If no Forecast says
+// which rise is ahead, it uses the demand that the present replicas cannot carry.
 func (t *explainer) warnSlowMetric(i int) {
 	m, f := &t.s.Spec.Metrics[i], t.s.Metrics[i].Forecast
 	if f == nil || f.Missing != "" {
@@ -53,8 +53,8 @@ func (t *explainer) warnSlowMetric(i int) {
 	}
 }
 
-// describeSlow says how far behind a rise the HPA's rules are; empty where they can follow it within the lead time. Without a
-// number of replicas to begin with they are those that carry where the rise begins.
+// describeSlow says how far the HPA's rules fall behind a rise. It is empty if they can follow within the lead time. If no number of
+// replicas is given, it begins with the number that carries the demand at the beginning of the rise.
 func (t *explainer) describeSlow(m *hpa.Metric, f *Forecast, r Rise, begin int32) string {
 	each := float64(m.Target) / 1000
 	if math.IsNaN(r.From) || math.IsNaN(r.To) || r.To <= r.From {
@@ -77,7 +77,7 @@ func (t *explainer) describeSlow(m *hpa.Metric, f *Forecast, r Rise, begin int32
 		needed, begin, got, rule)
 }
 
-// warnDeadBand is what the tolerance keeps from being seen.
+// warnDeadBand warns about rises that the tolerance hides.
 func (t *explainer) warnDeadBand() {
 	up, _ := t.s.Spec.Tolerances()
 	for i := range t.s.Spec.Metrics {
@@ -106,8 +106,8 @@ func (t *explainer) warnDeadBand() {
 	}
 }
 
-// warnScaleDown: a reactive metric that dips for less than a lead time takes away replicas that come back late. A value that
-// looks ahead does not dip then.
+// warnScaleDown warns that a dip of a reactive metric removes replicas, which come back late if the dip is shorter than a lead time. A
+// value that looks ahead does not have such a dip.
 func (t *explainer) warnScaleDown() {
 	lead, window := t.s.lead(), t.s.Spec.DownStabilization()
 	if lead == 0 || window >= lead || len(t.s.Spec.Metrics) == 0 {

@@ -33,7 +33,7 @@ func prefixed(lead, text string) string {
 	return lead + text
 }
 
-// byAverage: 173 over 10 per replica is 17.3, so 18 replicas.
+// byAverage explains an average, for example: 173 divided by 10 per replica is 17.3, so 18 replicas.
 func (t *explainer) byAverage(m *hpa.Metric, p *hpa.Proposal) string {
 	whole := float64(p.Total) / float64(m.Target)
 	if !p.WithinTolerance {
@@ -49,7 +49,7 @@ func (t *explainer) byAverage(m *hpa.Metric, p *hpa.Proposal) string {
 	return text + "."
 }
 
-// unchanged is what a ratio within the tolerance comes to: the HPA takes the replicas existing replicas as the desired number.
+// unchanged explains a ratio within the tolerance: the HPA uses the number of existing replicas as the desired number.
 func (t *explainer) unchanged(p *hpa.Proposal) string {
 	switch more := p.Replicas - t.s.Scale.Replicas; {
 	case more > 0:
@@ -61,7 +61,7 @@ func (t *explainer) unchanged(p *hpa.Proposal) string {
 	return "nothing changes"
 }
 
-// roundingText mentions rounding where there is any.
+// roundingText mentions rounding if there is any.
 func roundingText(whole float64) string {
 	if whole == math.Trunc(whole) {
 		return ""
@@ -69,7 +69,7 @@ func roundingText(whole float64) string {
 	return ", rounded up"
 }
 
-// byValue: twice the target times 3 ready pods are 6 replicas.
+// byValue explains a value, for example: twice the target times 3 ready pods is 6 replicas.
 func (t *explainer) byValue(m *hpa.Metric, p *hpa.Proposal) string {
 	text := fmt.Sprintf("Compared with the target of type Value, %s, that is a ratio of %s",
 		formatMilli(m.Target), formatNumber(p.Ratio))
@@ -83,13 +83,13 @@ func (t *explainer) byValue(m *hpa.Metric, p *hpa.Proposal) string {
 		text, replicas(t.s.Scale.Ready), replicas(p.Replicas))
 }
 
-// tolerance is the range of a ratio in which nothing changes.
+// tolerance describes the range of a ratio in which nothing changes.
 func (t *explainer) tolerance() string {
 	up, down := t.s.Spec.Tolerances()
 	return fmt.Sprintf("%s to %s", formatNumber(1-down), formatNumber(1+up))
 }
 
-// decision explains what becomes of the highest proposal.
+// decision explains what happens to the highest proposal.
 func (t *explainer) decision() {
 	if t.out.Err != nil {
 		t.say("Some metrics cannot be read. The HPA can still scale up on the other metrics, but does not scale down.")
@@ -98,7 +98,7 @@ func (t *explainer) decision() {
 	t.limits()
 }
 
-// stabilization explains how earlier recommendations hold the scale.
+// stabilization explains how earlier recommendations prevent a change of the scale.
 func (t *explainer) stabilization() {
 	up := time.Duration(0)
 	if t.s.Spec.Behavior != nil {
@@ -117,7 +117,7 @@ func (t *explainer) stabilization() {
 	}
 }
 
-// describeHeld is what is known of a hold: an HPA's condition names it, but not since when.
+// describeHeld says what is known about such a hold. An HPA's condition reports it, but not since when.
 func (t *explainer) describeHeld(window time.Duration) string {
 	if able, there := t.s.Live.Condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
 		return fmt.Sprintf("The HPA's condition %s confirms this. Only the controller knows when the wait began. It "+
@@ -126,7 +126,7 @@ func (t *explainer) describeHeld(window time.Duration) string {
 	return "Only the controller knows those recommendations, so the current number of replicas is used instead."
 }
 
-// windowSource names what the scale-down stabilization is by.
+// windowSource says where the scale-down stabilization window is set.
 func (t *explainer) windowSource() string {
 	if b := t.s.Spec.Behavior; b != nil && b.Down.Stabilization >= 0 {
 		return "behavior.scaleDown.stabilizationWindowSeconds"
@@ -155,7 +155,7 @@ func (t *explainer) limits() {
 	t.recentChange()
 }
 
-// upRule is the limit of a scale-up.
+// upRule describes the limit of a scale-up.
 func (t *explainer) upRule() string {
 	if t.s.Spec.Behavior == nil {
 		return "without a behavior, one sync at most doubles the replicas, or scales to 4, whichever is more"

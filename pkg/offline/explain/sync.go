@@ -9,16 +9,17 @@ import (
 )
 
 const (
-	// syncPeriod is the controller-manager's --horizontal-pod-autoscaler-sync-period where it has no flags.
+	// syncPeriod is the default of the controller-manager's --horizontal-pod-autoscaler-sync-period.
 	syncPeriod = 15 * time.Second
-	// settleLimit is how long is looked ahead for an end. A policy of one pod in half an hour takes that for twelve.
+	// settleLimit limits how far the simulation looks ahead for the final number. In this time, a policy of one pod in half an hour adds
+	// twelve pods.
 	settleLimit = 6 * time.Hour
-	// hugeDemand is a demand above any number of replicas.
+	// hugeDemand is a demand that exceeds any number of replicas.
 	hugeDemand = math.MaxInt64
 )
 
-// controller is the HPA's as far as it is known from outside: the present replicas are what it recommended last, and what
-// its status tells of the last change it remembers.
+// controller returns a controller with the state that is known from outside. The present replicas are its last recommendation, and the
+// status shows the last change that it remembers.
 func (s *Input) controller() (*hpa.Controller, error) {
 	c, err := hpa.New(s.Spec)
 	if err != nil {
@@ -31,7 +32,7 @@ func (s *Input) controller() (*hpa.Controller, error) {
 	return c, nil
 }
 
-// settle goes on after a first sync until the readings, if they stay, change nothing any more.
+// settle continues after a first sync until nothing changes any more, provided that the readings stay the same.
 func (s *Input) settle(c *hpa.Controller, first int32) Settling {
 	o := s.observed()
 	last := Settling{Replicas: first}
@@ -49,7 +50,7 @@ func (s *Input) settle(c *hpa.Controller, first int32) Settling {
 	return last
 }
 
-// memory is how far back the controller looks at most.
+// memory returns how far back the controller looks.
 func (s *Input) memory() time.Duration {
 	back := s.Spec.DownStabilization()
 	if b := s.Spec.Behavior; b != nil {
@@ -58,8 +59,8 @@ func (s *Input) memory() time.Duration {
 	return back
 }
 
-// reachable is how many replicas can be asked for, from a number of them, after a time in which the demand is without bound:
-// what the scale-up window and policies leave of it.
+// reachable returns how many replicas can be requested, from a number of replicas, after a time of unlimited demand. The scale-up window
+// and the policies limit it.
 func (s *Input) reachable(from int32, after time.Duration) int32 {
 	spec := s.Spec
 	spec.Cluster.Tolerance = 0
@@ -70,7 +71,7 @@ func (s *Input) reachable(from int32, after time.Duration) int32 {
 		spec.Behavior = &behavior
 	}
 	c, err := hpa.New(spec)
-	if err != nil { // Not of a spec that is valid with its own metrics.
+	if err != nil { // This does not happen for a spec that is valid with its own metrics.
 		return math.MaxInt32
 	}
 	at := max(from, 1)
@@ -81,9 +82,9 @@ func (s *Input) reachable(from int32, after time.Duration) int32 {
 	return at
 }
 
-// replicasBefore is how many replicas there were before the last change, as far as it still matters: the controller counts it
-// against the policies, and wakes what it put to sleep itself. A status tells it as long as it is of the sync that made
-// the change, or where a limit that it names says what must have been.
+// replicasBefore returns the number of replicas before the last change, if it still matters. The controller counts the change against the
+// policies, and starts workloads that it has scaled to zero itself. The status shows the number if it is from the sync that made the
+// change, or if a limit that it reports implies the number.
 func (s *Input) replicasBefore() (replicas int32, known bool) {
 	live := s.Live
 	if live == nil || live.LastScale.After(s.Now) {
@@ -111,8 +112,8 @@ func (s *Input) replicasBefore() (replicas int32, known bool) {
 	return 0, false
 }
 
-// nearestBefore is the number of replicas nearest to those that there are, in one direction, from which the policies come no
-// further than to them.
+// nearestBefore returns the number of replicas that is nearest to the present number, in one direction, from which the policies lead no
+// further than to the present number.
 func (*Input) nearestBefore(within func(int32) bool, replicas int32, direction int) (int32, bool) {
 	most := int(replicas) - 1
 	if direction > 0 {
@@ -126,7 +127,7 @@ func (*Input) nearestBefore(within func(int32) bool, replicas int32, direction i
 	return at(i), true
 }
 
-// policyLimit is where the policies let a first sync go on a demand, with no other limit.
+// policyLimit returns the number of replicas that the policies allow at a first sync on a demand, without any other limit.
 func (s *Input) policyLimit(from int32, demand int64) int32 {
 	behavior := *s.Spec.Behavior
 	none := 0.0

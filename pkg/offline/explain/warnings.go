@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// The reasons of warnings.
+// Reasons of warnings.
 const (
 	ValueTargetCompounds    = "ValueTargetCompounds"
 	NegativeMetric          = "NegativeMetric"
@@ -35,7 +35,7 @@ const (
 	MetricNotExplained      = "MetricNotExplained"
 )
 
-// warnings are what does harm, what matters most first.
+// warnings adds all warnings, with the most important first.
 func (t *explainer) warnings() {
 	if t.s.Paused != "" {
 		t.warn(PausedByAnnotation, "remove the annotation to let KEDA scale again",
@@ -59,7 +59,7 @@ func (t *explainer) warnings() {
 	}
 }
 
-// warnSurge is a rollout whose surge the HPA takes for replicas that are wanted (kubernetes/kubernetes#138505).
+// warnSurge warns about a rollout whose surge pods the HPA counts as wanted replicas (kubernetes/kubernetes#138505).
 func (t *explainer) warnSurge() {
 	existing, asked := t.s.Scale.Existing, t.s.Scale.Replicas
 	i := t.out.Metric
@@ -77,7 +77,7 @@ func (t *explainer) warnSurge() {
 		asked)
 }
 
-// warnUncomputed is a metric whose proposal only the HPA knows.
+// warnUncomputed warns about a metric whose proposal only the HPA knows.
 func (t *explainer) warnUncomputed(f *UncomputedMetric) {
 	advice, why := "look at the pods themselves: kubectl top pods", f.Why
 	switch {
@@ -93,7 +93,7 @@ func (t *explainer) warnUncomputed(f *UncomputedMetric) {
 		f.Name, why)
 }
 
-// warnOtherAutoscalers are others that write the same replicas.
+// warnOtherAutoscalers warns about other autoscalers that write the same replicas.
 func (t *explainer) warnOtherAutoscalers() {
 	if t.s.Owner != "" {
 		t.warn(OwnedByKEDA, "change the ScaledObject",
@@ -107,7 +107,7 @@ func (t *explainer) warnOtherAutoscalers() {
 	}
 }
 
-// warnNegative is a sum that the controller takes for an overflow.
+// warnNegative warns about a negative sum, which the controller treats as an overflow.
 func (t *explainer) warnNegative(i int) {
 	m := &t.s.Spec.Metrics[i]
 	for _, v := range t.s.Metrics[i].Reading.Values {
@@ -119,7 +119,7 @@ func (t *explainer) warnNegative(i int) {
 	}
 }
 
-// warnValueTarget: a total with a target of type Value is multiplied by the ready pods, which it has made itself.
+// warnValueTarget warns about a total with a target of type Value. The HPA multiplies it by the ready pods, whose number it has set itself.
 func (t *explainer) warnValueTarget(i int) {
 	m, f := &t.s.Spec.Metrics[i], t.s.Metrics[i].Forecast
 	if m.Type != hpa.Value {
@@ -142,7 +142,7 @@ func (t *explainer) warnValueTarget(i int) {
 	t.warn(ValueTargetCompounds, advice, "%s", text)
 }
 
-// warnForecastHealth is that of the Forecast behind a metric.
+// warnForecastHealth warns about problems of the Forecast behind a metric.
 func (t *explainer) warnForecastHealth(i int) {
 	f := t.s.Metrics[i].Forecast
 	if f == nil || f.Missing != "" {
@@ -168,7 +168,7 @@ func (t *explainer) warnForecastHealth(i int) {
 	}
 }
 
-// warnReplicaLimits compares minReplicas and maxReplicas with what is asked for and forecast.
+// warnReplicaLimits compares minReplicas and maxReplicas with the requested and the forecast replicas.
 func (t *explainer) warnReplicaLimits() {
 	const more = "raise maxReplicas, if GPUs are available"
 	for i := range t.s.Spec.Metrics {
@@ -223,10 +223,10 @@ type Cover struct {
 	Starts, Waited, Waiting int
 }
 
-// oneInMayWait is one in so many starts: the lead time of a covered Forecast is a 0.9 quantile.
+// oneInMayWait says that one in ten starts may wait, because the lead time of a covered Forecast is a 0.9 quantile.
 const oneInMayWait = 10
 
-// warnUncovered: a pool that covers a Forecast, whose starts wait for nodes all the same.
+// warnUncovered warns about a pool that covers a Forecast although its starts still wait for nodes.
 func (t *explainer) warnUncovered(i int) {
 	f := t.s.Metrics[i].Forecast
 	if f == nil || f.Cover == nil || f.Cover.Waited*oneInMayWait <= f.Cover.Starts {
@@ -244,7 +244,7 @@ func (t *explainer) warnUncovered(i int) {
 		c.Pool, f.Name, humanize.Span(f.Lead), c.Waited, c.Starts, since, still)
 }
 
-// from is the time from which on starts count.
+// from returns the time from which starts count.
 func (c *Cover) from(now time.Time) time.Time {
 	if day := now.Add(-24 * time.Hour); c.Since.Before(day) {
 		return day

@@ -19,7 +19,7 @@ type Config struct {
 	// Deferrable is additional work that may wait until the Spec's Deadline. It has the grid and the length of the demand, or is
 	// empty.
 	Deferrable forecast.Series
-	// Spec is the workload. Its sync is a whole number of the demand's steps.
+	// Spec is the workload. Its sync period must be a whole number of steps of the demand.
 	sim.Spec
 	// Refresh is how often the policy serves a new value: a whole number of syncs. 0 means at every sync.
 	Refresh time.Duration

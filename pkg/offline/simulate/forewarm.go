@@ -22,7 +22,7 @@ type Forewarm struct {
 	config     forecaster.Config
 	forecaster *forecaster.Forecaster
 	values     []float64
-	newest     time.Time // the newest observation that had a demand
+	newest     time.Time // The newest observation with a demand.
 	deferrable forecast.Series
 }
 
@@ -36,7 +36,7 @@ func NewForewarm(c forecaster.Config) *Forewarm {
 // observations.
 func (p *Forewarm) Defers(work forecast.Series) { p.deferrable = work }
 
-// deferred is the mean of the work since the observation before.
+// deferred returns the mean deferrable work since the previous observation.
 func (p *Forewarm) deferred(at time.Time) float64 {
 	if p.deferrable.Len() == 0 {
 		return 0
@@ -65,10 +65,10 @@ func (p *Forewarm) ServeAll(o Observation) []float64 {
 	if !math.IsNaN(o.Arrived) {
 		p.newest = o.At
 	}
-	// As the server's store keeps it.
+	// float32, as in the server's store.
 	p.forecaster.Step(demand.Reading{Demand: float64(float32(o.Arrived)), Deferrable: p.deferred(o.At)})
 	p.forecaster.ValuesTo(p.values)
-	age := o.At.Sub(p.newest) + p.config.Step // When it is served.
+	age := o.At.Sub(p.newest) + p.config.Step // Its age when it is served.
 	for i, v := range p.values {
 		switch {
 		case age >= forecaster.StaleAfter(p.config.Window, p.config.Step):
@@ -127,13 +127,13 @@ func (p *Loop) Outlook(o Observation) *snapshot.ForecastSnapshot {
 // Skip adds an observation without a step. The next step reads it from the history.
 func (p *Loop) Skip(o Observation) { p.history.add(o) }
 
-// singleTarget is the set of one Forecast.
+// singleTarget is a set with one Forecast.
 type singleTarget struct{ target refresh.Job }
 
 // List always returns the same.
 func (o singleTarget) List(time.Time) []refresh.Job { return []refresh.Job{o.target} }
 
-// history is what was observed so far, as a source. A sample belongs to the step at whose end it was taken.
+// history is the observations so far, as a source. A sample belongs to the step at whose end it was taken.
 type history struct {
 	step   time.Duration
 	start  time.Time

@@ -29,8 +29,8 @@ type Observation struct {
 
 // Pool decides how much capacity is held ahead.
 type Pool interface {
-	// Hold takes the placements of the workloads at a time and returns how many free places to hold for all of them
-	// until the next refresh. Demand that arrives then or later is not known.
+	// Hold returns how many free places to hold for all workloads together until the next refresh. all has the placements of the workloads at
+	// a time. Demand that arrives at this time or later is not known.
 	Hold(at time.Time, all []sim.Placement) int
 }
 

@@ -69,7 +69,7 @@ type playback struct {
 	observed  []meter
 	values    []float64
 	reports   []Report
-	// warm are the steps that are not counted, and refresh those from one value to the next.
+	// warm is the number of steps that are not counted, and refresh is the number of steps from one value to the next.
 	warm, refresh int
 }
 
@@ -120,7 +120,7 @@ func (r *playback) step(i int) {
 	}
 }
 
-// updateValues asks the pool and the policies.
+// updateValues gets new values from the pool and the policies.
 func (r *playback) updateValues(i int) {
 	at := r.Demand.TimeAt(i)
 	if r.Pool != nil {
@@ -172,11 +172,11 @@ func (f *Fleet) Run(values func(step int) []float64) (Report, []Report, error) {
 // rateWindow is the window of the observed rate.
 const rateWindow = time.Minute
 
-// meter makes observations of the demand's steps.
+// meter makes observations from the demand's steps.
 type meter struct {
-	// newest holds the steps of the window.
+	// newest has the steps of the window.
 	newest series.Ring[float64]
-	// between is how many steps there are from one observation to the next.
+	// between is the number of steps from one observation to the next.
 	between int
 }
 
@@ -191,8 +191,8 @@ func (m *meter) observation(at time.Time) Observation {
 	return Observation{At: at, Demand: m.mean(m.newest.Cap()), Arrived: m.mean(m.between)}
 }
 
-// mean averages the newest steps without gaps; NaN if the newest step is a gap. It sums from the oldest step each
-// time, so that no rounding error of old steps remains.
+// mean averages the newest steps without gaps; NaN if the newest step is a gap. It adds up all values each time, so that no rounding errors
+// of old steps remain.
 func (m *meter) mean(steps int) float64 {
 	steps = min(steps, m.newest.Len())
 	if steps == 0 {

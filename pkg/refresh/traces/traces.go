@@ -80,8 +80,8 @@ type tracedSource struct {
 	next refresh.Source
 }
 
-// query begins the span of a query, and returns what ends it with the query's error. The span has neither the URL nor the query's text,
-// which may have secrets.
+// query begins the span of a query, and returns a function that ends it with the query's error. The span has neither the URL nor the text
+// of the query, because they may contain secrets.
 func (s tracedSource) query(
 	ctx context.Context, q refresh.Query, of ...attribute.KeyValue,
 ) (context.Context, func(error)) {
@@ -141,7 +141,7 @@ func (s tracedSource) Fetch(ctx context.Context, q refresh.Query) (forecast.Seri
 	return got, err
 }
 
-// end ends a span with an error, if there is one. Errors of sources have no secrets.
+// end ends a span, with an error if there is one. Errors of sources do not contain secrets.
 func end(span trace.Span, err error) {
 	if err != nil {
 		span.SetStatus(codes.Error, err.Error())

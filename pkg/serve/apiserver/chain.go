@@ -21,14 +21,13 @@ import (
 	serverfilters "k8s.io/apiserver/pkg/server/filters"
 )
 
-// handlerChain is the library's DefaultBuildHandlerChain without the filters that do nothing here, and yet are a third of a
-// request's CPU time: spans for a tracer that is never set, clocks around each filter, the sum of their times, and headers that no
-// option of ours sets (CORS, HSTS, GOAWAY, Retry-After). All that authenticates, authorizes, audits, limits and recovers is here,
-// in the library's order.
+// handlerChain returns the library's DefaultBuildHandlerChain without the filters that do nothing here, but take a third of a request's CPU
+// time: spans for a tracer that is never set, time measurements around each filter and their sum, and headers for options that Forewarm
+// never sets (CORS, HSTS, GOAWAY, Retry-After). All filters that authenticate, authorize, audit, limit and recover are here, in the
+// library's order.
 //
-// A GET of an external metric, of the known selectors, runs in the goroutine of its connection's stream: another that could be
-// left behind at the timeout costs a sixth of it. It waits for nothing but reviews, and these end with the deadline of its context,
-// which it has like all others.
+// A GET of an external metric with a cached selector runs in the goroutine of its stream. A second goroutine, which could be left behind at
+// the timeout, would cost a sixth of the CPU time. Such a request waits only for reviews, and these end with the deadline of its context.
 func handlerChain(api http.Handler, known selectors, c *genericapiserver.Config) http.Handler {
 	together := func(r *http.Request, info *request.RequestInfo) bool {
 		_, external := known.plain(r, info)
@@ -55,40 +54,40 @@ func handlerChain(api http.Handler, known selectors, c *genericapiserver.Config)
 	return filters.WithAuditInit(h)
 }
 
-// growStack makes room for the whole chain before it is entered. A request has a goroutine of its own, whose stack is small: where it
-// grows within the chain, all frames are copied and adjusted, an eighth of a request's CPU time.
+// growStack grows the stack to the size that the whole chain needs, before the chain is entered. Each request has its own goroutine with a
+// small stack. If the stack grew within the chain, all frames would be copied and adjusted, which took an eighth of a request's CPU time.
 //
 //go:noinline
 func growStack(at int) byte {
-	var frame [9 << 10]byte // An index that the compiler does not know keeps it.
+	var frame [9 << 10]byte // An unknown index keeps the compiler from removing it.
 	return frame[at%len(frame)]
 }
 
-// proxyProof is when, and by which authorities and names, the certificate of a connection was found to be the front proxy's.
+// proxyProof records when the certificate of a connection was verified as the front proxy's, and with which authorities and names.
 type proxyProof struct {
 	at, until time.Time
 	authority []byte
 	names     []string
 }
 
-// proxyProofKey is the key of a connection's own *atomic.Pointer[proxyProof] in the contexts of its requests.
+// proxyProofKey is the key of a connection's *atomic.Pointer[proxyProof] in the contexts of its requests.
 type proxyProofKey struct{}
 
-// withProxyProof is the server's ConnContext.
+// withProxyProof is the server's ConnContext function.
 func withProxyProof(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, proxyProofKey{}, new(atomic.Pointer[proxyProof]))
 }
 
-// frontProxy authenticates the kube-apiserver's requests on behalf of users as the library does, but verifies the certificate of
-// a connection once, not for each of its requests: that alone took a sixth of the CPU time. The handshake has proven the key, and
-// the certificate of a connection cannot change. It is verified again where the verdict could: when the authorities or the names
-// that the cluster allows have changed, and when a certificate of the chain may have expired.
+// frontProxy authenticates requests that the kube-apiserver sends on behalf of users, in the same way as the library. However, it verifies
+// the certificate once for each connection and not for each request, because the verification took a sixth of the CPU time. The handshake
+// has proven possession of the key, and the certificate of a connection cannot change. The certificate is verified again when the result
+// could be different: after the cluster's authorities or allowed names have changed, and when a certificate of the chain may have expired.
 type frontProxy struct {
 	config *authenticatorfactory.RequestHeaderConfig
-	verify authenticator.Request // Whether the certificate is the front proxy's.
-	user   authenticator.Request // Who the headers say it is.
+	verify authenticator.Request // Reports whether the certificate is the front proxy's.
+	user   authenticator.Request // Reads the user from the headers.
 	now    func() time.Time
-	// next authenticates all other requests, and refuses those of an invalid certificate.
+	// next authenticates all other requests, and rejects requests with an invalid certificate.
 	next authenticator.Request
 }
 
@@ -124,7 +123,7 @@ func (f frontProxy) proven(r *http.Request) bool {
 		return false
 	}
 	now := f.now()
-	// Read before the certificate is verified: newer ones are noticed at the next request.
+	// These are read before the certificate is verified, so that a newer version is noticed at the next request.
 	authority, names := f.config.CAContentProvider.CurrentCABundleContent(), f.config.AllowedClientNames.Value()
 	p := own.Load()
 	if p != nil && !now.Before(p.at) && now.Before(p.until) && bytes.Equal(p.authority, authority) &&
@@ -134,7 +133,7 @@ func (f frontProxy) proven(r *http.Request) bool {
 	if _, ok, err := f.verify.AuthenticateRequest(r); !ok || err != nil {
 		return false
 	}
-	// The authority's own certificate is in no list of the connection's: a minute bounds how long one that expires counts.
+	// The connection does not contain the authority's own certificate. If that expires, it is trusted for at most one more minute.
 	until := now.Add(time.Minute)
 	for _, certificate := range r.TLS.PeerCertificates {
 		if certificate.NotAfter.Before(until) {

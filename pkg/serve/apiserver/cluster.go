@@ -51,7 +51,7 @@ func NewCluster(options ClusterConfig, deps Deps) (*Cluster, error) {
 		return nil, errors.Join(err, config.SecureServing.Listener.Close())
 	}
 	serving := config.SecureServing
-	server.SecureServingInfo = nil // web serves, not the library.
+	server.SecureServingInfo = nil // web serves the requests, not the library.
 	return &Cluster{&web{
 		generic: server, listener: serving.Listener, logger: deps.Logger, guard: readOnly,
 		secure: (*apiCertificates)(serving), streams: cmp.Or(serving.HTTP2MaxStreamsPerConnection, 100),
@@ -72,7 +72,7 @@ func clusterConfig(options ClusterConfig) (*genericapiserver.RecommendedConfig, 
 	authentication, authorization := *library.Authentication, *library.Authorization
 	authentication.RemoteKubeConfigFile = cmp.Or(authentication.RemoteKubeConfigFile, options.Kubeconfig)
 	authorization.RemoteKubeConfigFile = cmp.Or(authorization.RemoteKubeConfigFile, options.Kubeconfig)
-	authorization.AllowCacheTTL, authorization.DenyCacheTTL = 0, 0 // Ours keeps decisions instead.
+	authorization.AllowCacheTTL, authorization.DenyCacheTTL = 0, 0 // The grants cache decisions instead.
 	library.Authentication, library.Authorization = &authentication, &authorization
 	config := genericapiserver.NewRecommendedConfig(adapter.Codecs)
 	config.ClientConfig = client
@@ -89,9 +89,9 @@ func clusterConfig(options ClusterConfig) (*genericapiserver.RecommendedConfig, 
 	return config, nil
 }
 
-// reviewing is the library's authorizer with a client without a rate of its own. The library's sends 200 reviews a second: a replica
-// that takes over thousands of HPAs would answer most of them by 429 until all are reviewed, and again whenever the reviews expire.
-// The requests in flight are bounded, and the kube-apiserver has its own priority and fairness.
+// reviewing returns the library's authorizer with a client that has no rate limit. The library's client sends at most 200 reviews a second.
+// A replica that takes over thousands of HPAs would answer most of them with 429 until all are reviewed, and again whenever the reviews
+// expire. Forewarm limits the requests in flight, and the kube-apiserver has its own priority and fairness.
 func reviewing(o *genericoptions.DelegatingAuthorizationOptions) (authorizer.Authorizer, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", o.RemoteKubeConfigFile)
 	if err != nil {
@@ -122,8 +122,8 @@ func reviewing(o *genericoptions.DelegatingAuthorizationOptions) (authorizer.Aut
 	)
 }
 
-// trustCheck passes once the certificate authority of the cluster's front proxy has been read, in the background. Until
-// then the aggregator's requests would count as anonymous and be refused.
+// trustCheck passes once the certificate authority of the cluster's front proxy has been read in the background. Until then, the
+// aggregator's requests would count as anonymous and be rejected.
 func trustCheck(config *genericapiserver.Config) run.Check {
 	return run.Check{Name: "front-proxy-ca", Run: func() error {
 		proxy := config.Authentication.RequestHeaderConfig

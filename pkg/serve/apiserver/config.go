@@ -54,7 +54,7 @@ func DefaultClusterConfig() ClusterConfig {
 	library.Authorization.AllowCacheTTL = time.Minute
 	library.Authorization.DenyCacheTTL = 10 * time.Second
 	library.Features.EnableProfiling = false
-	library.EnableMetrics = false // Our /metrics has both registries.
+	library.EnableMetrics = false // Our own /metrics serves the metrics of both registries.
 	return ClusterConfig{Groups: AllGroups(), Library: library}
 }
 

@@ -18,22 +18,22 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 )
 
-// selectors are the queries of a lone labelSelector that were found good, parsed: HPAs send the same ones for as long as they live,
-// and the library parses each four times for one request, a fifth of its CPU time.
+// selectors caches queries that consist of a valid labelSelector, with the parsed selector. An HPA sends the same selector for its whole
+// life. The library parses it four times for each request, which takes a fifth of the CPU time.
 type selectors struct{ parsed *cache.LRUExpireCache }
 
 const (
-	// maxSelectors is more than the HPAs of most clusters; what is beyond is parsed at each request.
+	// maxSelectors is more than the number of HPAs in most clusters. Further selectors are parsed at each request.
 	maxSelectors = 4096
-	// maxKnown is the longest query that is kept, in bytes: as many of the most expensive ones are some 40 MB.
+	// maxKnown is the maximum length of a cached query, in bytes. With the most expensive queries of this length, the cache takes about 40 MB.
 	maxKnown = 200
-	// selectorsKept is long past any HPA's sync period. What a query says never changes: it only makes room.
+	// selectorsKept is much longer than any HPA's sync period. The meaning of a query never changes; the limit only makes room.
 	selectorsKept = time.Hour
 )
 
 func newSelectors() selectors { return selectors{cache.NewLRUExpireCache(maxSelectors)} }
 
-// find returns the selector of a query that is empty or known; the library reads every other one.
+// find returns the selector of a query that is empty or in the cache. The library reads all other queries.
 func (s selectors) find(raw string) (selector labels.Selector, ok bool) {
 	if raw == "" {
 		return labels.Everything(), true
@@ -43,7 +43,7 @@ func (s selectors) find(raw string) (selector labels.Selector, ok bool) {
 	return selector, ok
 }
 
-// add makes a query of a lone labelSelector known. Only requests that are authorized may: others must not fill the memory.
+// add caches a query that consists of a labelSelector. Only authorized requests may call it, because others must not fill the memory.
 func (s selectors) add(raw string) {
 	if _, known := s.find(raw); known || len(raw) > maxKnown {
 		return
@@ -57,9 +57,9 @@ func (s selectors) add(raw string) {
 	}
 }
 
-// withoutSelectors leaves selectors out of what is authorized. A metric's selector would be part of the SubjectAccessReview
-// and of its cache's key: one review for each selector. A selector only narrows a grant, so leaving it out never allows
-// more than the user's rights without one.
+// withoutSelectors leaves selectors out of the authorization. Otherwise a metric's selector would be part of the SubjectAccessReview and of
+// the cache key, and each selector would need its own review. A selector only narrows a grant, so leaving it out never allows more than the
+// user may read without a selector.
 type withoutSelectors struct {
 	request.RequestInfoResolver
 
@@ -79,8 +79,8 @@ func (w withoutSelectors) NewRequestInfo(r *http.Request) (*request.RequestInfo,
 	return info, err
 }
 
-// plain reports whether a request is an HPA's GET of one external metric, and returns its selector. Its query and its Accept header
-// have one meaning, beyond the doubt in which the library's router and decoder differ.
+// plain reports whether a request is an HPA's GET of one external metric, and returns its selector. It accepts only queries and Accept
+// headers that the library's router and decoder interpret in the same way.
 func (s selectors) plain(r *http.Request, info *request.RequestInfo) (selector labels.Selector, ok bool) {
 	group := v1beta1.SchemeGroupVersion
 	if r.Method != http.MethodGet || info == nil || info.APIGroup != group.Group || info.APIVersion != group.Version ||
@@ -91,8 +91,8 @@ func (s selectors) plain(r *http.Request, info *request.RequestInfo) (selector l
 	return s.find(r.URL.RawQuery)
 }
 
-// externalMetrics answers an HPA's GET of one external metric as the library does, but without its router and its decoder of
-// options, which take a sixth of the request's CPU time. Every other request, and one without a value, goes to the library.
+// externalMetrics answers an HPA's GET of one external metric in the same way as the library, but without the library's router and option
+// decoder, which take a sixth of the request's CPU time. All other requests, and requests without a value, go to the library.
 func externalMetrics(metrics provider.ExternalMetricsProvider, known selectors, library http.Handler) http.Handler {
 	group := v1beta1.SchemeGroupVersion
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,8 +120,8 @@ func externalMetrics(metrics provider.ExternalMetricsProvider, known selectors, 
 	})
 }
 
-// accepts reports whether a client takes what is served to HPAs, in a header whose meaning is beyond doubt: the library's router
-// refuses others than its negotiation would.
+// accepts reports whether a client accepts the format that is served to HPAs. It returns true only for headers with an unambiguous meaning,
+// because the library's router rejects some headers that its negotiation would accept.
 func accepts(header string) bool {
 	if header == "" || strings.Contains(header, ";") {
 		return header == ""

@@ -22,7 +22,7 @@ import (
 type ForecastFiles interface {
 	// Objects returns the Forecasts that can be read, by namespace and name.
 	Objects() []v1alpha1.Forecast
-	// SetPaused pauses a Forecast, or resumes it, until the process ends. It reports whether there is such a Forecast.
+	// SetPaused pauses or resumes a Forecast until the process ends. It reports whether the Forecast exists.
 	SetPaused(key snapshot.Key, paused bool) bool
 }
 
@@ -42,11 +42,11 @@ func forecastsGroup() metav1.APIGroup {
 	}
 }
 
-// maxPatch is above the size of any patch that is accepted, in bytes.
+// maxPatch is larger than any patch that is accepted, in bytes.
 const maxPatch = 1 << 10
 
-// withForecasts serves the Forecasts of files at the paths that a cluster has them at, so that doctor, pause and resume need no cluster.
-// Only the annotation that pauses can be written.
+// withForecasts serves the Forecasts from files under the same paths as a cluster, so that doctor, pause and resume need no cluster. Only
+// the annotation that pauses a Forecast can be written.
 func withForecasts(files ForecastFiles, next http.Handler) http.Handler {
 	if files == nil {
 		return next
@@ -131,13 +131,13 @@ func (f forecastFiles) patch(w http.ResponseWriter, r *http.Request) {
 	f.get(w, r)
 }
 
-// printableName is the name in a path, as far as a message shows it.
+// printableName returns the name in a path, shortened for a message.
 func printableName(r *http.Request) string {
 	quoted := strconv.Quote(r.PathValue("name"))
 	return fmt.Sprintf("%.64s", quoted[1:len(quoted)-1])
 }
 
-// pausePatch is the only patch that is accepted, and annotationsPatch its part; an annotation that is null is removed.
+// pausePatch is the only patch that is accepted. An annotation that is null in annotationsPatch is removed.
 type (
 	pausePatch struct {
 		Metadata annotationsPatch `json:"metadata"`

@@ -34,32 +34,32 @@ const (
 	renewals     = 16
 )
 
-// grants keeps what the cluster decided on a user's request, for the times that the options give the library's cache, which it
-// replaces: that finds a decision by the JSON of its review, a tenth of a request's CPU time. Selectors are not part of what is
-// decided (withoutSelectors).
+// grants caches the cluster's decisions about the requests of users, for the durations that the options set for the library's cache. It
+// replaces the library's cache, which finds a decision by the JSON of its review and takes a tenth of a request's CPU time. Selectors are
+// not part of a decision (see withoutSelectors).
 type grants struct {
 	next        authorizer.Authorizer
 	allow, deny time.Duration
 	decided     *cache.LRUExpireCache
-	// reviews are those that run, each for all requests that need it; reviewing and renewing are places for them.
+	// reviews has the running reviews, each shared by all requests that need it. reviewing and renewing limit how many run at the same time.
 	reviews             singleflight.Group
 	reviewing, renewing chan struct{}
 }
 
-// decision is one of the cluster's.
+// decision is a decision of the cluster.
 type decision struct {
 	authorizer.Decision
 
 	reason string
-	// err is why there is none; such a decision is not kept.
+	// err says why there is no decision. A decision with an error is not cached.
 	err error
-	// renew is when it is asked for again, and renewed that it was; zero if it just expires.
+	// renew is when the decision is requested again, or zero if it just expires. renewed is true after that.
 	renew   time.Time
 	renewed atomic.Bool
 }
 
-// cachedGrants returns an authorizer that asks the next one. (A function, because embedding would leave an authorizer's other
-// methods uncached.)
+// cachedGrants returns an authorizer that uses the next one. (It is a function, because embedding would leave the other methods of the
+// authorizer uncached.)
 func cachedGrants(next authorizer.Authorizer, allow, deny time.Duration) authorizer.Authorizer {
 	g := &grants{
 		next: next, allow: allow, deny: deny, decided: cache.NewLRUExpireCache(maxGrants),
@@ -81,7 +81,7 @@ func (g *grants) authorize(ctx context.Context, a authorizer.Attributes) (author
 	return d.Decision, d.reason, d.err
 }
 
-// decide waits for the cluster's decision until the request ends.
+// decide waits for the cluster's decision, at most until the request ends.
 func (g *grants) decide(ctx context.Context, key string, a authorizer.Attributes) *decision {
 	select {
 	case g.reviewing <- struct{}{}:
@@ -96,12 +96,12 @@ func (g *grants) decide(ctx context.Context, key string, a authorizer.Attributes
 	}
 }
 
-// renew asks for a decision again, once.
+// renew requests a decision again, once.
 func (g *grants) renew(ctx context.Context, d *decision, key string, a authorizer.Attributes) {
 	select {
 	case g.renewing <- struct{}{}:
 	default:
-		return // The next request does.
+		return // The next request tries again.
 	}
 	if d.renewed.Swap(true) {
 		<-g.renewing
@@ -110,7 +110,8 @@ func (g *grants) renew(ctx context.Context, d *decision, key string, a authorize
 	g.reviewInBackground(ctx, key, a, g.renewing)
 }
 
-// reviewInBackground reviews without the request waiting for it, and leaves its place among the reviews when there is an answer.
+// reviewInBackground starts a review without making the request wait for it. It releases its place among the reviews when there is an
+// answer.
 func (g *grants) reviewInBackground(
 	ctx context.Context, key string, a authorizer.Attributes, places chan struct{},
 ) <-chan *decision {
@@ -128,12 +129,12 @@ func (g *grants) reviewInBackground(
 	return answered
 }
 
-// ask asks the cluster, and keeps its decision.
+// ask requests a decision from the cluster, and caches it.
 func (g *grants) ask(ctx context.Context, key string, a authorizer.Attributes) *decision {
 	verdict, reason, err := g.next.Authorize(ctx, a)
 	d := &decision{Decision: verdict, reason: reason, err: err}
 	switch {
-	case err != nil: // The next request asks again.
+	case err != nil: // The next request tries again.
 	case verdict == authorizer.DecisionAllow:
 		d.renew = run.WallClock{}.Now().Add(time.Duration(renewedAfter * float64(g.allow)))
 		g.decided.Add(key, d, g.allow)
@@ -143,7 +144,7 @@ func (g *grants) ask(ctx context.Context, key string, a authorizer.Attributes) *
 	return d
 }
 
-// grantKey is everything that a review contains. Each text has its length before it, so that no two requests have the same key.
+// grantKey contains everything that is in a review. Each text is preceded by its length, so that no two requests have the same key.
 func grantKey(a authorizer.Attributes) string {
 	key := make([]byte, 0, 512)
 	add := func(texts ...string) {

@@ -15,11 +15,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/run"
 )
 
-// maxURL is above the length of any URL that is answered: two escaped selectors and some names.
+// maxURL limits the length of a URL. Two escaped selectors and some names fit.
 const maxURL = 8 << 10
 
-// readOnly refuses writes before they cost anything: the library would first have the cluster review the client, and
-// hold the client's body meanwhile.
+// readOnly rejects writes before they cost anything. The library would first let the cluster review the client, and would hold the client's
+// body in the meantime.
 func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		growStack(len(r.RequestURI))
@@ -37,10 +37,10 @@ func readOnly(next http.Handler) http.Handler {
 	})
 }
 
-// rejectUnread refuses a request without waiting for its body.
+// rejectUnread rejects a request without waiting for its body.
 func rejectUnread(w http.ResponseWriter, r *http.Request, code int, why string) {
 	if r.ContentLength != 0 &&
-		r.ProtoMajor == 1 { // HTTP/2 resets the stream only; its connection has other requests.
+		r.ProtoMajor == 1 { // HTTP/2 resets only the stream; the connection has other requests.
 		w.Header().Set("Connection", "close")
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(run.WallClock{}.Now()) //nolint:errcheck // A recorder has none.
@@ -49,12 +49,11 @@ func rejectUnread(w http.ResponseWriter, r *http.Request, code int, why string) 
 	writeStatus(w, status)
 }
 
-// maxSelector is the longest selector that is read, in bytes; one with every key of ours has a hundred.
+// maxSelector limits the length of a selector, in bytes. A selector with all of our keys has about a hundred.
 const maxSelector = 1000
 
-// plainQuery refuses a query that the handlers would misread, and so answer with the wrong value, or would repeat
-// whole: one that cannot be unescaped (net/http drops it), a NUL (the selectors' parser ends there), and an invalid
-// selector.
+// plainQuery rejects queries that the handlers would misread and so answer with the wrong value, or would repeat in full: a query that
+// cannot be unescaped (net/http drops it), a query with a NUL (the selector parser stops there), and an invalid selector.
 func plainQuery(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := checkQuery(r.URL.RawQuery); err != nil {
@@ -74,7 +73,7 @@ func writeStatus(w http.ResponseWriter, why *apierrors.StatusError) {
 	json.NewEncoder(w).Encode(status) //nolint:errcheck,errchkjson // The client is gone.
 }
 
-// checkQuery returns what is wrong with a query. The error repeats little of it.
+// checkQuery says what is wrong with a query. The error repeats only a little of the query.
 func checkQuery(raw string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // readyz is the path of the readiness check.
 const readyz = "/readyz"
 
-// readiness adds /readyz to a handler: our checks and the API server's, one on each line, with the reason of each
-// failure. (The API server's own /readyz withholds reasons.) Like all paths it requires authorization.
+// readiness adds /readyz to a handler. It runs our checks and the API server's checks, one on each line, with the reason for each failure.
+// (The API server's own /readyz does not show reasons.) Like all paths, it requires authorization.
 func readiness(checks []run.Check, api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if request.URL.Path != readyz {
@@ -79,7 +79,7 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// historyPatience is how long a new adapter replica waits for histories before it serves what it has.
+// historyPatience is how long a new adapter replica waits for histories before it serves with what it has.
 const historyPatience = 10 * time.Minute
 
 // HistoryCheck passes when no Forecast waits for its history. While another adapter replica serves, all Forecasts must also have their

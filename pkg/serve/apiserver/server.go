@@ -36,7 +36,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 )
 
-// name of the API server in its OpenAPI documents and logs.
+// name is the name of the API server in its OpenAPI documents and logs.
 const name = "forewarm"
 
 // Deps are the dependencies of a server.
@@ -82,7 +82,7 @@ func newGenericServer(
 	setOpenAPI(config, scheme)
 	config.EnableMetrics, config.EnableProfiling = false, false
 	library := adapter.Config{GenericConfig: config}
-	// Nil where a group is not served: an interface that holds a nil pointer would be served.
+	// The interfaces must stay nil if a group is not served. The server would serve an interface that contains a nil pointer.
 	var custom provider.CustomMetricsProvider
 	var external provider.ExternalMetricsProvider
 	metrics := metricsapi.New(deps.Snapshots, deps.Now)
@@ -129,9 +129,9 @@ func installHandlers(
 	return nil
 }
 
-// plainDiscovery answers discovery group by group only. The metrics library leaves its groups out of the aggregated
-// document, so that a client that reads it (client-go, and the kube-apiserver on behalf of kubectl) would see the
-// inspection group only. Clients fall back to what else their Accept header allows; the kube-apiserver does at a 406.
+// plainDiscovery answers discovery only group by group. The metrics library leaves its groups out of the aggregated document. A client that
+// reads the aggregated document (client-go, and the kube-apiserver on behalf of kubectl) would therefore see only the inspection group.
+// Clients fall back to the next format in their Accept header, and the kube-apiserver falls back after a 406.
 func plainDiscovery(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		accept := r.Header.Get("Accept")
@@ -158,7 +158,7 @@ func plainDiscovery(api http.Handler) http.Handler {
 // aggregated marks a media type of the aggregated discovery document.
 const aggregated = "as=APIGroupDiscoveryList"
 
-// definitions describe every kind of every group, for kubectl explain and the API server's own needs.
+// definitions describe all kinds of all groups, for kubectl explain and for the API server itself.
 func definitions(ref openapicommon.ReferenceCallback) map[string]openapicommon.OpenAPIDefinition {
 	all := core.GetOpenAPIDefinitions(ref)
 	maps.Copy(all, custommetrics.GetOpenAPIDefinitions(ref))
@@ -176,15 +176,15 @@ func setOpenAPI(config *genericapiserver.Config, inspection *runtime.Scheme) {
 	config.OpenAPIV3Config.Info.Title = name
 }
 
-// metricsHandler serves our metrics, and those of the API server's libraries that are not among ours.
+// metricsHandler serves our metrics, and the metrics of the API server's libraries that are not among ours.
 func metricsHandler(deps Deps) http.Handler {
 	endpointmetrics.Register()
 	return promhttp.HandlerFor(firstWins{deps.Metrics, legacyregistry.DefaultGatherer},
 		promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(deps.Logger.Handler(), slog.LevelError)})
 }
 
-// firstWins gathers from several registries and takes each family from the first that has it: two registries have the
-// metrics of the process, and a duplicate family is an error.
+// firstWins gathers from several registries, and takes each metric family from the first registry that has it. Both registries have the
+// metrics of the process, and a duplicate family would be an error.
 type firstWins []prometheus.Gatherer
 
 // Gather returns every family once.

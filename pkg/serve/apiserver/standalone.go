@@ -42,7 +42,7 @@ func NewStandalone(options StandaloneConfig, deps Deps) (*Standalone, error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	mux := server.Handler.NonGoRestfulMux
-	mux.Unregister("/") // /index.html still has the library's list of paths.
+	mux.Unregister("/") // The library's list of paths is still at /index.html.
 	mux.Handle("/", inspect.FrontPage(deps.Snapshots, "", deps.Now))
 	if deps.Forecasts != nil {
 		server.DiscoveryGroupManager.AddGroup(forecastsGroup())
@@ -53,7 +53,7 @@ func NewStandalone(options StandaloneConfig, deps Deps) (*Standalone, error) {
 	return &Standalone{&web{generic: server, listener: listener, logger: deps.Logger, guard: guard}}, nil
 }
 
-// standaloneConfig has one local user, who may read everything.
+// standaloneConfig returns a configuration with one local user, who is allowed to read everything.
 func standaloneConfig(address net.Addr) *genericapiserver.Config {
 	config := genericapiserver.NewConfig(adapter.Codecs)
 	config.ExternalAddress = address.String()
@@ -69,7 +69,7 @@ func standaloneConfig(address net.Addr) *genericapiserver.Config {
 	return config
 }
 
-// listAtRoot answers / with the list of all outlooks, in any of its forms, where the client prefers that to HTML.
+// listAtRoot answers / with the list of all outlooks if the client prefers one of its formats to HTML.
 func listAtRoot(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
@@ -94,7 +94,7 @@ func (s *Standalone) URL() string { return "http://" + s.Addr().String() }
 // Run serves until the context ends and then lets requests finish.
 func (s *Standalone) Run(ctx context.Context) error { return s.web.run(ctx, s.URL()) }
 
-// dated sets the Date of answers by a clock: clients measure ages by it, and the clock may not be life's.
+// dated sets the Date header of answers from a clock. Clients measure ages by this header, and the clock may differ from real time.
 func dated(next http.Handler, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", now().UTC().Format(http.TimeFormat))
@@ -102,10 +102,9 @@ func dated(next http.Handler, now func() time.Time) http.Handler {
 	})
 }
 
-// localOnly protects a server that trusts every client from pages of other sites. Such a page can make a browser
-// resolve its own name to 127.0.0.1 (DNS rebinding): the Host header shows it, 421. And it can post without reading the
-// answer:
-// 403. Any port passes, because tunnels change it.
+// localOnly protects a server that trusts every client from pages of other sites. Such a page can make a browser resolve the page's own
+// host name to 127.0.0.1 (DNS rebinding). The Host header reveals this, and the answer is 421. Such a page can also send a POST without
+// reading the answer, which is answered with 403. Any port is accepted, because tunnels change the port.
 func localOnly(next http.Handler) http.Handler {
 	guarded := http.NewCrossOriginProtection().Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

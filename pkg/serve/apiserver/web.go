@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	// drainTimeout is how long requests may take to finish after the server was asked to stop.
+	// drainTimeout is how long requests may take to finish after the server was told to stop.
 	drainTimeout = 10 * time.Second
 	// headerTimeout is how long a connection may take for its handshake, and again for the headers of a request.
 	headerTimeout = 10 * time.Second
-	// idleTimeout is that of Go's clients.
+	// idleTimeout is the same as in Go's clients.
 	idleTimeout = 90 * time.Second
 	// writeTimeout is how long an answer may take; the library stops a handler after 60 s.
 	writeTimeout = 90 * time.Second
-	// maxHeader fits a user of a thousand groups, which the kube-apiserver sends as headers.
+	// maxHeader is large enough for a user in a thousand groups, which the kube-apiserver sends as headers.
 	maxHeader = 128 << 10
-	// maxUpload is the least that HTTP/2 allows: no request body is read.
+	// maxUpload is the minimum that HTTP/2 allows, because no request body is read.
 	maxUpload = 64 << 10
 )
 
-// web serves the generic server's handler with net/http. The library's own server has high limits before a request is
-// known (1 MiB of headers on each connection, 25 MiB of bodies), and writes errors past the log.
+// web serves the generic server's handler with net/http. The library's own server allows too much before a request is known (1 MiB of
+// headers on each connection, 25 MiB of bodies), and its errors do not go to the log.
 type web struct {
 	generic  *genericapiserver.GenericAPIServer
 	listener net.Listener
@@ -95,14 +95,14 @@ func (w *web) run(ctx context.Context, url string) error {
 	return <-stopped
 }
 
-// unusedConns are the connections without a request yet. Browsers and Go's own client open some in advance, and
-// http.Server.Shutdown waits five seconds for a first request on each.
+// unusedConns has the connections without a request so far. Browsers and Go's client open some in advance, and http.Server.Shutdown waits
+// five seconds for the first request on each.
 type unusedConns struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 }
 
-// follow is the server's ConnState.
+// follow is the server's ConnState function.
 func (u *unusedConns) follow(conn net.Conn, state http.ConnState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -116,7 +116,7 @@ func (u *unusedConns) follow(conn net.Conn, state http.ConnState) {
 	u.conns[conn] = struct{}{}
 }
 
-// close closes them.
+// close closes the unused connections.
 func (u *unusedConns) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -139,7 +139,7 @@ func (c *apiCertificates) tlsConfig(ctx context.Context) (*tls.Config, error) {
 		base.NextProtos = []string{"http/1.1"}
 	}
 	if c.ClientCA != nil {
-		base.ClientAuth = tls.RequestClientCert // Optional: the authenticators accept other credentials too.
+		base.ClientAuth = tls.RequestClientCert // It is optional: there are other credentials.
 	}
 	current := dynamiccertificates.NewDynamicServingCertificateController(base, c.ClientCA, c.Cert, c.SNICerts, nil)
 	sources := []any{c.ClientCA, c.Cert}
@@ -151,7 +151,7 @@ func (c *apiCertificates) tlsConfig(ctx context.Context) (*tls.Config, error) {
 			changing.AddListener(current)
 		}
 		if reader, ok := source.(dynamiccertificates.ControllerRunner); ok {
-			// A file that cannot be read yet is read later. Until then, no client can authenticate with it.
+			// A file that cannot be read now is read later. Until then, no client can authenticate with a certificate from it.
 			_ = reader.RunOnce(ctx) //nolint:errcheck // It logs its error and tries again.
 			go reader.Run(ctx, 1)
 		}

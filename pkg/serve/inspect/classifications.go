@@ -59,7 +59,8 @@ func classificationRows(classifications []v1alpha1.Classification, step time.Dur
 	return out
 }
 
-// timeRange is the time of a classification, with the number of samples unless it applies to all of them.
+// timeRange returns the time of a classification. It adds the number of samples, unless the classification applies to all samples in that
+// time.
 func timeRange(r v1alpha1.Classification, step time.Duration) string {
 	text := fmt.Sprintf("%s to %s UTC", r.From.UTC().Format("2 Jan 15:04:05"), r.To.UTC().Format("15:04:05"))
 	if all := r.To.Sub(r.From.Time) / max(step, 1); all > time.Duration(r.Samples) {

@@ -23,12 +23,12 @@ func percent(v *float64) string { return humanize.Optional(v, humanize.Percent) 
 
 func lateShare(v *float64) string { return humanize.Optional(v, humanize.LateShare) }
 
-// significant is a headroom multiplier or a relative cost with three digits: 1.27.
+// significant formats a headroom multiplier or a relative cost with three digits, for example 1.27.
 func significant(v *float64) string {
 	return humanize.Optional(v, func(v float64) string { return humanize.Significant(v, 3) })
 }
 
-// span is a duration without its zeros: 5m, 6m15s, 1h; 0 is unknown.
+// span formats a duration without zero parts: 5m, 6m15s, 1h. A duration of 0 is unknown.
 func span(d time.Duration) string {
 	if d == 0 {
 		return unknown
@@ -57,7 +57,7 @@ func UncalibratedMessage(s *v1alpha1.OutlookStatus) string {
 	return conditionMessage(s, snapshot.ConditionUncalibrated)
 }
 
-// conditionMessage is the message of a condition; empty while it does not hold.
+// conditionMessage returns the message of a condition; empty while the condition is not True.
 func conditionMessage(s *v1alpha1.OutlookStatus, kind string) string {
 	for _, c := range s.Conditions {
 		if c.Type == kind && c.Status == metav1.ConditionTrue {
@@ -80,7 +80,7 @@ func AchievedLateness(s *v1alpha1.OutlookStatus) string {
 	return text
 }
 
-// unbounded is the maxReplicas that means no limit.
+// unbounded is a maxReplicas that means "no limit".
 const unbounded = 1_000_000
 
 // ReplicaRange is the range of replicas of an autoscaler.
@@ -102,7 +102,7 @@ func SampleAge(s *v1alpha1.OutlookStatus, now time.Time) string {
 // Age is the age of the Forecast; a dash if it is not known.
 func Age(o *v1alpha1.Outlook, now time.Time) string { return age(o.CreationTimestamp.Time, now) }
 
-// age is the time between the two times in the format of kubectl; a dash if one of them is unknown.
+// age formats the time between two times like kubectl. The result is a dash if one of them is unknown.
 func age(since, now time.Time) string {
 	if since.IsZero() || now.IsZero() {
 		return unknown

@@ -38,7 +38,7 @@ var frontSource string
 var frontTemplate = template.Must(template.Must(pageTemplate.Clone()).New("front").
 	Funcs(template.FuncMap{"objective": ObjectiveText}).Parse(frontSource))
 
-// maxFrontRows bounds the page, to about a megabyte.
+// maxFrontRows limits the page to about a megabyte.
 const maxFrontRows = 500
 
 // frontPage is the data of the template.
@@ -98,7 +98,7 @@ func renderFrontPage(entries []*snapshot.ForecastSnapshot, namespace string, now
 	return []byte(printable.Text(out.String())), nil
 }
 
-// The order of the rows: no value is served, a condition is bad, the objective is missed, no problem.
+// The order of the rows: no value is served, a condition is bad, the objective is missed, or there is no problem.
 const (
 	notServing = iota
 	impaired
@@ -106,11 +106,11 @@ const (
 	needsNoLook
 )
 
-// newFrontRow is a row with its order and reasons only.
+// newFrontRow returns a row with only its order and reasons.
 func newFrontRow(e *snapshot.ForecastSnapshot, now time.Time) frontRow {
 	row := frontRow{page: &page{}, entry: e, order: needsNoLook}
 	add := func(order int, why string) {
-		const most = 300 // The Forecast's page has longer texts in full.
+		const most = 300 // The Forecast's page shows longer texts in full.
 		row.order, row.Reasons = min(row.order, order), append(row.Reasons, printable.Clip(why, most))
 	}
 	if _, err := e.Answer(decide.Overrides{}, now); err != nil {
@@ -133,7 +133,7 @@ func newFrontRow(e *snapshot.ForecastSnapshot, now time.Time) frontRow {
 func isProblem(c snapshot.Condition) bool {
 	switch c.Type {
 	case snapshot.ConditionUncalibrated, snapshot.ConditionSaturated, snapshot.ConditionPaused:
-		return true // These are present only if something is wrong.
+		return true // These conditions are present only if something is wrong.
 	case snapshot.ConditionObjective, snapshot.ConditionScaledToZero:
 		return false
 	}
@@ -142,7 +142,7 @@ func isProblem(c snapshot.Condition) bool {
 
 // fill adds the content of the row. The link is relative, because a proxy may add a prefix to the path.
 func (r *frontRow) fill(namespace, api string, now time.Time) (err error) {
-	e := brief(r.entry) // Without the parts that the row does not show, which are most of an outlook.
+	e := brief(r.entry) // The row does not show the removed parts, which are most of an outlook.
 	e.Candidates, e.Path, e.Past, e.Events, e.Classifications = nil, nil, nil, nil, nil
 	o := Outlook(e, now)
 	r.Outlook, r.Link = &o, "../"+url.PathEscape(o.Name)+"/page"
@@ -157,7 +157,7 @@ func (r *frontRow) fill(namespace, api string, now time.Time) (err error) {
 func sparkline(s *v1alpha1.OutlookStatus, now time.Time) (template.HTML, error) {
 	const width, height, perGroup = 160, 30, 4
 	var points []chart.Point
-	// One point for each group is enough: its highest value, so that no peak is lost.
+	// One point for each group is enough. It is the highest value, so that no peak is lost.
 	for group := range slices.Chunk((timeScale{now}).recent(s), perGroup) {
 		highest := chart.Point{X: group[0].X, Y: math.NaN()}
 		for _, p := range group {

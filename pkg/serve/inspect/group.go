@@ -48,8 +48,7 @@ func Group(
 	return &info
 }
 
-// readable offers JSON and YAML only: outlooks have no protobuf form, and a client that prefers protobuf would
-// otherwise be refused.
+// readable offers only JSON and YAML. Outlooks have no protobuf form, and a client that prefers protobuf would otherwise be rejected.
 type readable struct {
 	runtime.NegotiatedSerializer
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// listPage makes outlooks of the entries that the options select, up to the limit. No other outlook is made.
+// listPage makes the outlooks of the entries that the options select, up to the limit. It makes no other outlooks.
 func listPage(
 	entries []*snapshot.ForecastSnapshot, options *internalversion.ListOptions, now time.Time,
 ) (*v1alpha1.OutlookList, error) {
@@ -40,7 +40,7 @@ func listPage(
 	}
 	list.Items = make([]v1alpha1.Outlook, len(entries))
 	for i, e := range entries {
-		list.Items[i] = Outlook(brief(e), now) // A list of many would be long.
+		list.Items[i] = Outlook(brief(e), now) // Otherwise a list of many Forecasts would be long.
 	}
 	return list, nil
 }
@@ -54,12 +54,12 @@ func matchesSelectors(e *snapshot.ForecastSnapshot, options *internalversion.Lis
 		s.Matches(fields.Set{"metadata.name": e.Key.Name, "metadata.namespace": e.Key.Namespace})
 }
 
-// isAfter reports whether a key comes after the last one of the previous part.
+// isAfter reports whether a key comes after the last key of the previous page.
 func isAfter(after, key snapshot.Key) bool {
 	return cmp.Or(cmp.Compare(key.Namespace, after.Namespace), cmp.Compare(key.Name, after.Name)) > 0
 }
 
-// writeContinue writes a continue token: the last key of the previous part, so that it stays valid after a refresh and a
+// writeContinue returns a continue token. It is the last key of the previous page, so that it stays valid after a refresh and after a
 // restart.
 func writeContinue(key snapshot.Key) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(key.String()))

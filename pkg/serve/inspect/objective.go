@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// objectiveStatus is the state of an entry's objective; nil if it has none that is calibrated.
+// objectiveStatus returns the state of an entry's objective; nil if the entry has no calibrated objective.
 func objectiveStatus(e *snapshot.ForecastSnapshot, ready forecast.Series) *v1alpha1.Objective {
 	r := e.Objective
 	if r == nil {
@@ -57,7 +57,7 @@ func objectiveStatus(e *snapshot.ForecastSnapshot, ready forecast.Series) *v1alp
 	return out
 }
 
-// comparison has the figures of a headline; nil without demand.
+// comparison returns the figures for the headline; nil if there was no demand.
 func comparison(r *objective.Report, shadow bool) *v1alpha1.Comparison {
 	v := r.Judged
 	if v == nil {
@@ -69,7 +69,7 @@ func comparison(r *objective.Report, shadow bool) *v1alpha1.Comparison {
 	}
 }
 
-// budget is the lateness budget; its amounts are unknown before anything is simulated.
+// budget returns the lateness budget. Its amounts are unknown before anything is simulated.
 func budget(r *objective.Report) *v1alpha1.Budget {
 	b := &r.Budget
 	out := &v1alpha1.Budget{Period: metav1.Duration{Duration: b.Over}, TargetLate: finite(&r.TargetLate)}
@@ -81,12 +81,12 @@ func budget(r *objective.Report) *v1alpha1.Budget {
 	return out
 }
 
-// judgedHours are the bad hours of a report; nil before an hour is judged.
+// judgedHours returns the bad hours of a report; nil before the first hour is judged.
 func judgedHours(r *objective.Report) *v1alpha1.Hours {
 	if r.Bad.Judged == 0 {
 		return nil
 	}
-	of := &r.Bad // Its numbers are at most the hours of the longest period.
+	of := &r.Bad // The counts are limited by the number of hours in the longest period.
 	out := &v1alpha1.Hours{
 		Judged: int32(of.Judged), Bad: int32(of.Count), Served: int32(of.Recorded), BadDemand: of.Share,
 	}
@@ -156,7 +156,7 @@ func rival(r *objective.Report, of objective.Alternative) v1alpha1.Alternative {
 	return out
 }
 
-// difference is one number less another; nil if one is not known.
+// difference returns a − b; nil if one of them is unknown.
 func difference(a, b *float64) *float64 {
 	if a == nil || b == nil {
 		return nil

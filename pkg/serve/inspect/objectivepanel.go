@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/verdict"
 )
 
-// objectivePanel is the page's section on an objective.
+// objectivePanel is the section of the page about an objective.
 type objectivePanel struct {
 	*v1alpha1.Objective
 

@@ -192,7 +192,7 @@ func levelNames(levels []float64) []string {
 	return out
 }
 
-// byLevel is the finite quantiles by the names of their levels.
+// byLevel returns the finite quantiles by the names of their levels.
 func byLevel(names []string, values []float64) map[string]float64 {
 	out := make(map[string]float64, len(names))
 	for i, name := range names {
@@ -203,7 +203,7 @@ func byLevel(names []string, values []float64) map[string]float64 {
 	return out
 }
 
-// finite returns the pointer (entries never change), or nil for a number that JSON cannot represent.
+// finite returns the pointer itself, because entries never change. It returns nil for a number that JSON cannot represent.
 func finite(v *float64) *float64 {
 	if math.IsNaN(*v) || math.IsInf(*v, 0) {
 		return nil

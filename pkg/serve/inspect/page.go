@@ -41,7 +41,7 @@ type page struct {
 	Day       string
 	Legend    []pageKey
 	Facts     []fact
-	Objective *objectivePanel // Nil without a calibrated one.
+	Objective *objectivePanel // Nil without a calibrated objective.
 	// Race and WholeRace are the last day and all of the budget's period; the latter only where that is longer.
 	Race, WholeRace []raceChart
 	RaceRows        []raceRow
@@ -90,7 +90,7 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	return []byte(printable.Text(out.String())), nil
 }
 
-// draw sets the charts. Those of the panels of the plot are stretched to the width of the page.
+// draw sets the charts. The charts in the panels of the plot are stretched to the width of the page.
 func (p *page) draw(s *v1alpha1.OutlookStatus, now time.Time) (err error) {
 	past, ahead := pastPanel(s, now), aheadPanel(s, now)
 	past.ID, past.Title, past.Description = "past", "The last day of demand", plotDescription(s)
@@ -153,7 +153,7 @@ func facts(s *v1alpha1.OutlookStatus, now time.Time) []fact {
 	}
 }
 
-// windowNote lists the parts of the lead window. It is shorter than the lead time if an objective looks ahead by the median start.
+// windowNote lists the parts of the lead window. The window is shorter than the lead time if an objective looks ahead by the median start.
 func windowNote(s *v1alpha1.OutlookStatus) string {
 	const rest = " + HPA sync + step + metric lag"
 	if s.Window.Duration < s.LeadTime.Duration.Duration {
@@ -172,7 +172,7 @@ func selectedTitle(s *v1alpha1.OutlookStatus) string {
 	return ""
 }
 
-// unit of a number that is known.
+// unit returns the unit of a number, if the number is known.
 func unit(s *v1alpha1.OutlookStatus, of *float64) string {
 	if of == nil {
 		return ""
@@ -217,7 +217,8 @@ func newHPAExample(o *v1alpha1.Outlook) hpaExample {
 // roomAbove is the maxReplicas of the example, as a multiple of the highest number of replicas so far.
 const roomAbove = 2
 
-// highestReplicas is the highest number of replicas that were ready in the race, or that the present value needs.
+// highestReplicas returns the highest number of replicas that were ready in the race, or the number that the present value needs if that is
+// higher.
 func highestReplicas(s *v1alpha1.OutlookStatus) int32 {
 	highest := int32(0)
 	if target := s.Objective.Autoscalers[0].Target; s.Served != nil && *target > 0 && *s.Served / *target < unbounded {

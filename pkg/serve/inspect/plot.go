@@ -17,8 +17,7 @@ const (
 	panelTall, inset                  = 320, 14
 )
 
-// renderPlot is the outlook as a standalone picture in SVG: the last day with forecasts and actual peaks, and the
-// forecast.
+// renderPlot draws the outlook as a standalone SVG picture: the last day with forecasts and actual peaks, and the forecast.
 func renderPlot(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	s := &o.Status
 	sheet := chart.Sheet{
@@ -53,7 +52,7 @@ func renderPlot(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	return svg, nil
 }
 
-// newPanel is an empty chart of seconds from now, from 0 to top.
+// newPanel returns an empty chart over the seconds from now, with values from 0 to top.
 func newPanel(s *v1alpha1.OutlookStatus, x chart.Axis, top, width float64) *chart.Chart {
 	c := &chart.Chart{X: x, Y: chart.NumberAxis(0, top), Tall: panelTall, Across: width, Up: panelTall}
 	c.Y.Label = "demand"
@@ -63,7 +62,7 @@ func newPanel(s *v1alpha1.OutlookStatus, x chart.Axis, top, width float64) *char
 	return c
 }
 
-// timeScale turns times into seconds from now, which keeps their precision in the drawing.
+// timeScale converts times to seconds from now, which keeps their precision in the drawing.
 type timeScale struct{ now time.Time }
 
 func (a timeScale) at(t time.Time) float64 { return t.Sub(a.now).Seconds() }
@@ -76,7 +75,7 @@ func (a timeScale) point(at time.Time, value *float64) chart.Point {
 	return chart.Point{X: a.at(at), Y: *value}
 }
 
-// recent is the observed demand up to the newest sample.
+// recent returns the observed demand up to the newest sample.
 func (a timeScale) recent(s *v1alpha1.OutlookStatus) []chart.Point {
 	out := make([]chart.Point, 0, len(s.Recent)+1)
 	for _, sample := range s.Recent {
@@ -91,7 +90,7 @@ func (a timeScale) recent(s *v1alpha1.OutlookStatus) []chart.Point {
 	return out
 }
 
-// recentFrom is the end of it from a time on: an older peak must not flatten what comes.
+// recentFrom returns the observed demand from a time on, so that an older peak does not flatten the forecast.
 func (a timeScale) recentFrom(s *v1alpha1.OutlookStatus, from float64) []chart.Point {
 	recent := a.recent(s)
 	for len(recent) > 1 && recent[1].X < from {
@@ -100,7 +99,7 @@ func (a timeScale) recentFrom(s *v1alpha1.OutlookStatus, from float64) []chart.P
 	return recent
 }
 
-// pastPanel is the last day: the observed demand, the served values, and the actual window peaks.
+// pastPanel draws the last day: the observed demand, the served values, and the actual window peaks.
 func pastPanel(s *v1alpha1.OutlookStatus, now time.Time) *chart.Chart {
 	a := timeScale{now}
 	recent := a.recent(s)
@@ -118,7 +117,7 @@ func pastPanel(s *v1alpha1.OutlookStatus, now time.Time) *chart.Chart {
 	return c
 }
 
-// earliest is the start of the last day's panel: the oldest value, from an hour to a day ago.
+// earliest returns the start of the panel of the last day. It is the time of the oldest value, between an hour and a day ago.
 func (a timeScale) earliest(s *v1alpha1.OutlookStatus) float64 {
 	oldest := -time.Hour.Seconds()
 	if len(s.Recent) > 0 {
@@ -130,8 +129,8 @@ func (a timeScale) earliest(s *v1alpha1.OutlookStatus) float64 {
 	return math.Floor(max(oldest, -24*time.Hour.Seconds()))
 }
 
-// aheadPanel is the near future, to the end of the path and of the window, a minute at least: the end of the observed demand, the
-// quantiles of the path and the value served.
+// aheadPanel draws the near future up to the end of the path and of the window, and at least a minute: the end of the observed demand, the
+// quantiles of the path, and the served value.
 func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time) *chart.Chart {
 	a := timeScale{now}
 	reach := max(s.Window.Duration.Seconds(), time.Minute.Seconds())
@@ -144,7 +143,7 @@ func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time) *chart.Chart {
 	if s.Served != nil {
 		served = []chart.Point{{X: 0, Y: *s.Served}, {X: window, Y: *s.Served}}
 	}
-	// This leaves room for the number above the value served.
+	// The factor leaves room for the number above the served value.
 	highest := panelTop(1.12, recent, path.median, path.near, path.far, path.expected, served)
 	c := newPanel(s, chart.TimeAxis(now, from, reach), highest, aheadWidth)
 	c.X.Label = "time of day (UTC), now and ahead"
@@ -162,7 +161,7 @@ func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time) *chart.Chart {
 	return c
 }
 
-// fan is a path: its points, and its quantiles 0.5, 0.8 and 0.95.
+// fan has the points of a path and its quantiles 0.5, 0.8 and 0.95.
 type fan struct{ expected, median, near, far []chart.Point }
 
 func (a timeScale) fan(path []v1alpha1.PathStep) fan {
@@ -179,7 +178,7 @@ func (f fan) draw(c *chart.Chart) {
 	c.Line("expected", f.expected...)
 }
 
-// quantile is a quantile of the path; NaN at steps without it.
+// quantile returns a quantile of the path; NaN at steps without it.
 func (a timeScale) quantile(path []v1alpha1.PathStep, level string) []chart.Point {
 	out := make([]chart.Point, 0, len(path))
 	for _, step := range path {
@@ -192,7 +191,7 @@ func (a timeScale) quantile(path []v1alpha1.PathStep, level string) []chart.Poin
 	return out
 }
 
-// hours is a duration, rounded to hours if it is longer than two.
+// hours formats a duration. It is rounded to hours if it is longer than two hours.
 func hours(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	if d > 2*time.Hour {
@@ -201,12 +200,12 @@ func hours(seconds float64) string {
 	return span(d.Round(time.Minute))
 }
 
-// panelTop is that of a panel: a little above its highest mark, and 1 where all is zero or nothing is known.
+// panelTop returns the top of a panel: a little above the highest mark, or 1 if all marks are zero or nothing is known.
 func panelTop(room float64, lines ...[]chart.Point) float64 {
 	return cmp.Or(room*chart.Highest(lines...), 1)
 }
 
-// headline is the outlook in one line.
+// headline describes the outlook in one line.
 func headline(s *v1alpha1.OutlookStatus) string {
 	if s.Served == nil {
 		return s.State + ": no value is served"
@@ -229,7 +228,7 @@ func headline(s *v1alpha1.OutlookStatus) string {
 	return strings.Join(append(parts, s.Model, s.State), "  ·  ")
 }
 
-// clipped is a text that has room in a picture.
+// clipped shortens a text so that it fits into a picture.
 func clipped(text string) string {
 	const most = 140
 	if runes := []rune(text); len(runes) > most {

@@ -18,7 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// race is the race of a report, with the replicas that were really ready; nil before its first interval.
+// race returns the race of a report, with the number of replicas that were really ready; nil before the first interval.
 func race(r *objective.Replay, ready forecast.Series) *v1alpha1.Replay {
 	if r == nil || len(r.Intervals) == 0 {
 		return nil
@@ -52,7 +52,7 @@ func race(r *objective.Replay, ready forecast.Series) *v1alpha1.Replay {
 	return out
 }
 
-// brief is a copy of an entry without the race and the background results, which a list does not show.
+// brief returns a copy of an entry without the race and the background results, which a list does not show.
 func brief(e *snapshot.ForecastSnapshot) *snapshot.ForecastSnapshot {
 	out := *e
 	out.Views = nil
@@ -132,7 +132,7 @@ type raceChart struct {
 // RaceLength is how much of the race the page and inspect show in detail.
 const RaceLength = 24 * time.Hour
 
-// raceCharts are the strips of the newest part; nil without a race.
+// raceCharts returns the strips for the newest part of the race; nil if there is no race.
 func raceCharts(s *v1alpha1.OutlookStatus, newest time.Duration, id string) ([]raceChart, error) {
 	const tall = 150
 	before, forewarm, ok := Strips(s, newest)
@@ -153,14 +153,14 @@ func raceCharts(s *v1alpha1.OutlookStatus, newest time.Duration, id string) ([]r
 	return out, nil
 }
 
-// raceRow is a line of the table under the race.
+// raceRow is a row of the table below the race.
 type raceRow struct {
 	Name, BadHours, Late, ReplicaHours, RelativeCost string
 	// Class is poor if an hour was bad.
 	Class string
 }
 
-// badHours is how many hours were bad, with their share of the demand.
+// badHours says how many hours were bad, and which share of the demand they had.
 func badHours(a *v1alpha1.Account) string {
 	switch {
 	case a.BadHours == nil:
@@ -171,7 +171,7 @@ func badHours(a *v1alpha1.Account) string {
 	return fmt.Sprintf("%s (%s of the demand)", humanize.Count(int(*a.BadHours)), humanize.LateShare(*a.BadDemand))
 }
 
-// raceRows are the three policies that are compared.
+// raceRows returns the rows of the three policies that are compared.
 func raceRows(o *v1alpha1.Objective) []raceRow {
 	row := func(name string, a *v1alpha1.Account) raceRow {
 		out := raceRow{

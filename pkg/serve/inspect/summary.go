@@ -49,7 +49,7 @@ func compareWithLastValue(o *v1alpha1.Objective) string {
 		"a relative cost of %s instead of %s.", significant(last.RelativeCost), significant(selected.RelativeCost))
 }
 
-// Smaller differences are not reported: a share of the cost, and of the demand.
+// Differences in cost or in late demand below these shares are not reported.
 const (
 	smallCost = 0.005
 	smallLate = 0.00005
@@ -68,7 +68,8 @@ func saving(o *v1alpha1.Objective, shadow bool) string {
 	return fmt.Sprintf("Forewarm %s than the previous HPA, %s%s", hoursSaved(o, uses), outcome, end)
 }
 
-// badHoursSaved compares the bad hours with those of the previous HPA; empty if they are not limited or unknown.
+// badHoursSaved compares the bad hours with those of the previous HPA. It is empty if bad hours are not limited, or if their number is
+// unknown.
 func badHoursSaved(o *v1alpha1.Objective) string {
 	own, before := o.Served.BadHours, o.Before.BadHours
 	switch {
@@ -120,8 +121,7 @@ func headroomReason(s objective.AutoscalerReport) string {
 		neighbour(s, -1), neighbour(s, 1))
 }
 
-// neighbour reports the next point of the curve in a direction, −1 or 1, that differs in the digits shown; empty if
-// there is none.
+// neighbour describes the next point of the curve in a direction, −1 or 1, whose displayed digits differ. It is empty if there is none.
 func neighbour(s objective.AutoscalerReport, direction float64) string {
 	const least = 0.05
 	words, distance := "", math.Inf(1)
@@ -136,8 +136,7 @@ func neighbour(s objective.AutoscalerReport, direction float64) string {
 	return words
 }
 
-// selectedAndLastValue are the selected candidate, which may be the last value, and the last value; nil if there is
-// none.
+// selectedAndLastValue returns the selected candidate, which may be the last value, and the last value. Each is nil if it does not exist.
 func selectedAndLastValue(o *v1alpha1.Objective) (selected, last *v1alpha1.CandidateCost) {
 	for i := range o.Candidates {
 		c := &o.Candidates[i]

@@ -15,7 +15,7 @@ import (
 
 const objectiveDescription = "The quantile to serve, the share of the demand that may be late or in bad hours, or the cost ratio (20×)."
 
-// columns are the columns of "kubectl get outlooks". Columns of priority 1 appear with -o wide.
+// columns are the columns of "kubectl get outlooks". Columns of priority 1 appear only with -o wide.
 var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A constant table.
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the Forecast."},
 	{Name: "Now", Type: "string", Description: "The demand that is observed now."},

@@ -19,7 +19,7 @@ var _ pb.ExternalScalerServer = (*Scaler)(nil)
 // Scaler answers KEDA from the store. It is safe for concurrent use and keeps no state of a trigger: every request has
 // all of it.
 type Scaler struct {
-	// Methods of later KEDA versions return Unimplemented, which KEDA handles.
+	// Methods of later KEDA versions return Unimplemented, which KEDA can handle.
 	pb.UnimplementedExternalScalerServer
 
 	snapshots *snapshot.Store
@@ -95,8 +95,8 @@ func findEntry(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.ForecastS
 		"there is no Forecast %s in namespace %s: see kubectl get forecasts -n %[2]s", key.Name, key.Namespace)
 }
 
-// statusError is why a Forecast has no value: InvalidArgument for a selection that is wrong, Unavailable for all else,
-// which may pass.
+// statusError says why a Forecast has no value: InvalidArgument if the selection is wrong, and Unavailable for all other causes, which may
+// pass.
 func statusError(key snapshot.Key, err error) error {
 	code := codes.Unavailable
 	if errors.Is(err, decide.ErrSelector) {
@@ -105,7 +105,7 @@ func statusError(key snapshot.Key, err error) error {
 	return status.Errorf(code, "forecast %s: %v", key, err)
 }
 
-// demand is the value of a selection: finite, not negative, and small enough for a metric.
+// demand returns the value of a selection. It is finite, not negative, and small enough for a metric.
 func (s *Scaler) demand(entry *snapshot.ForecastSnapshot, selection decide.Overrides) (float64, error) {
 	answer, err := entry.Answer(selection, s.now())
 	if err != nil {
@@ -117,8 +117,8 @@ func (s *Scaler) demand(entry *snapshot.ForecastSnapshot, selection decide.Overr
 	return answer.Value, nil
 }
 
-// active reports whether the demand over the trigger's horizon or over the lead window is above its activation. Without one the
-// workload is active while there is demand, or while more than idleShare of a replica's is expected.
+// active reports whether the demand over the trigger's horizon, or else over the lead window, is above its activation. Without an
+// activation, the workload is active while there is demand, or while the expected demand exceeds idleShare of a replica.
 func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
 	entry, err := findEntry(newest, t.forecast)
 	if err != nil {
@@ -142,15 +142,15 @@ func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
 	}
 	target, unknown := t.replicaTarget(newest)
 	if unknown != nil {
-		target = 0 // Then any demand counts.
+		target = 0 // In this case, any demand activates the workload.
 	}
 	return entry.Observed > 0 && t.selection.Variant == "" || demand > idleShare*target, nil
 }
 
-// idleShare is the share of a replica up to which a forecast does not wake a workload, where its trigger says nothing: a forecast
-// is seldom exactly 0, because it has headroom, which fades for hours after the last request. Worked: with a target of 64 a
-// workload sleeps while at most 6.4 are to be expected, and if they come all the same, a tenth of a replica's demand waits for
-// one start. Observed demand counts from the first request on.
+// idleShare is the share of a replica up to which a forecast does not activate a workload, if the trigger has no activation. A forecast is
+// rarely exactly 0, because the headroom decays over a few hours after the last request. For example, with a target of 64 a workload stays
+// at zero while the forecast is at most 6.4. If that demand arrives anyway, it waits until one replica has started. Observed demand
+// activates the workload from the first request on.
 const idleShare = 0.1
 
 // metricSpec is one metric and its target.

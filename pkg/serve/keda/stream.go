@@ -36,11 +36,11 @@ func (s *Scaler) StreamMetricSpec(
 		func(target float64) error { return stream.Send(metricSpec(t.forecast.Name, target)) })
 }
 
-// sendChanges sends the state of the newest snapshot, at once and at every change, until the context ends.
+// sendChanges sends the state of the newest snapshot immediately and after every change, until the context ends.
 //
-// An unknown state is not sent: KEDA keeps the last one, and the reason is in the answers to its other requests. The
-// stream stays open, because KEDA reopens a broken one after up to a minute, which is too late to activate a workload.
-// Only a trigger that is wrong from the start ends the stream, so that its author sees why.
+// An unknown state is not sent. KEDA then keeps the last state, and the answers to its other requests contain the reason. The stream stays
+// open, because KEDA takes up to a minute to reopen a broken one, which is too late to activate a workload. Only a trigger that is wrong
+// from the start ends the stream, so that its author sees why.
 func sendChanges[State comparable](
 	ctx context.Context,
 	snapshots *snapshot.Store,
@@ -72,7 +72,7 @@ func sendChanges[State comparable](
 	}
 }
 
-// isTriggerError reports whether an error is one of the trigger, not of the data.
+// isTriggerError reports whether an error is about the trigger and not about the data.
 func isTriggerError(err error) bool {
 	code := status.Code(err)
 	return code == codes.InvalidArgument || code == codes.NotFound

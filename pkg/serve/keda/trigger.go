@@ -33,13 +33,13 @@ type trigger struct {
 	// forecast is always in the ScaledObject's namespace.
 	forecast  snapshot.Key
 	selection decide.Overrides
-	// target is the demand that one replica serves; 0 means that of the Forecast.
+	// target is the demand that one replica serves; 0 means that the Forecast's target applies.
 	target float64
-	// activation is the demand above which the workload is active; negative where the trigger does not specify it.
+	// activation is the demand above which the workload is active; negative if the trigger does not specify it.
 	activation float64
 }
 
-// parseTrigger parses a trigger. The error lists all of its problems as InvalidArgument.
+// parseTrigger parses a trigger. The error is InvalidArgument and lists all problems of the trigger.
 func parseTrigger(ref *pb.ScaledObjectRef) (trigger, error) {
 	metadata := ref.GetScalerMetadata()
 	t := trigger{forecast: snapshot.Key{Namespace: ref.GetNamespace(), Name: metadata[keyForecast]}, activation: -1}
@@ -100,7 +100,7 @@ func parseTarget(text string) (float64, error) {
 	return target, err
 }
 
-// parseSelection parses the keys of a selection, under the rules of a metric's selector.
+// parseSelection parses the keys of a selection. The rules are the same as in a metric's selector.
 func parseSelection(metadata map[string]string) (decide.Overrides, error) {
 	asked := maps.Clone(metadata)
 	maps.DeleteFunc(asked, func(key, _ string) bool { return slices.Contains(ownKeys(), key) || isKEDAKey(key) })
@@ -111,13 +111,13 @@ func parseSelection(metadata map[string]string) (decide.Overrides, error) {
 	return selection, nil
 }
 
-// isKEDAKey reports whether a key is for KEDA itself. KEDA forwards all metadata, except what comes from a
-// TriggerAuthentication (certificates and keys).
+// isKEDAKey reports whether a key is for KEDA itself. KEDA forwards all metadata, except values from a TriggerAuthentication (certificates
+// and keys).
 func isKEDAKey(key string) bool {
 	return key == "scalerAddress" || key == "enableTLS" || key == "unsafeSsl"
 }
 
-// selectionError lists the problems of a selection, with the keys of a trigger in place of those of a selector.
+// selectionError lists the problems of a selection. It uses the keys of a trigger instead of the keys of a selector.
 func selectionError(asked map[string]string) error {
 	var problems []error
 	valid := decide.SelectorKeys()
@@ -182,7 +182,8 @@ func (t *trigger) replicaTarget(newest *snapshot.Snapshot) (float64, error) {
 			"metadata, or scaling.target in the Forecast", t.forecast, keyTarget)
 }
 
-// capacityOf is what a replica of a variant sustains or, without a name, a replica of the Forecast.
+// capacityOf returns the demand that a replica of a variant sustains. Without a name, it returns the demand that a replica of the Forecast
+// sustains.
 func capacityOf(entry *snapshot.ForecastSnapshot, variant string) float64 {
 	for i := range entry.Parts {
 		if entry.Parts[i].Name == variant {

@@ -76,7 +76,7 @@ func (c *Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// splitAddress is the host of an address whose port is a number.
+// splitAddress returns the host of an address. The port must be a number.
 func splitAddress(address string) (host string, err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil {

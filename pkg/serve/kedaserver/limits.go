@@ -17,24 +17,23 @@ import (
 )
 
 const (
-	// maxStreams bounds the streams of all connections together. KEDA has one connection for all triggers with the same
-	// address and certificates, and an external-push trigger holds two streams on it: this is enough for 4,000 triggers
-	// and some requests.
+	// maxStreams limits the streams of all connections together. KEDA has one connection for all triggers with the same address and
+	// certificates. Each external-push trigger keeps two streams open on it. The limit is enough for 4,000 triggers and some requests.
 	maxStreams = 8192 + 512
-	// maxMessage bounds a request: a trigger's metadata has a few hundred bytes.
+	// maxMessage limits the size of a request. A trigger's metadata has a few hundred bytes.
 	maxMessage = 64 << 10
 	maxHeaders = 16 << 10
-	// drainTimeout is how long requests may take to finish after the server was asked to stop.
+	// drainTimeout is how long requests may take to finish after the server was told to stop.
 	drainTimeout = 10 * time.Second
 	// handshakeTimeout is how long the handshake of a new connection may take.
 	handshakeTimeout = 5 * time.Second
-	// The streams of a client that disappears end after silence + patience.
+	// The streams of a client that disappears end after keepaliveTime + keepaliveTimeout.
 	keepaliveTime, keepaliveTimeout = 30 * time.Second, 10 * time.Second
-	// minPingInterval is the least interval between two keepalive pings of a client.
+	// minPingInterval is the minimum interval between two keepalive pings of a client.
 	minPingInterval = 10 * time.Second
 )
 
-// options are those of a server whose streams end with the context.
+// options returns the options of a server whose streams end with the context.
 func (s *Server) options(ctx context.Context) []grpc.ServerOption {
 	caught := recovery.WithRecoveryHandlerContext(s.recovered)
 	options := []grpc.ServerOption{
@@ -57,8 +56,7 @@ func (s *Server) options(ctx context.Context) []grpc.ServerOption {
 	return options
 }
 
-// limitStreams limits the streams of all connections together. A stream may be idle as long as its connection lives, and
-// costs memory.
+// limitStreams limits the streams of all connections together. A stream may be idle as long as its connection exists, and costs memory.
 func limitStreams() tap.ServerInHandle {
 	var open atomic.Int64
 	return func(ctx context.Context, _ *tap.Info) (context.Context, error) {
@@ -78,8 +76,8 @@ func (s *Server) recovered(ctx context.Context, fault any) error {
 	return status.Error(codes.Internal, "Forewarm failed to handle this request: see its log")
 }
 
-// endStreamsWith ends streams with the server's context and without an error: KEDA then reopens them after two seconds, and
-// after an error only after a minute.
+// endStreamsWith ends streams with the server's context and without an error. KEDA then reopens them after two seconds; after an error it
+// would wait a minute.
 func endStreamsWith(server context.Context) grpc.StreamServerInterceptor {
 	return func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 		ctx, cancel := context.WithCancel(stream.Context())

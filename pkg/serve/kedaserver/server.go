@@ -33,7 +33,7 @@ type Server struct {
 	snapshots    *snapshot.Store
 	scaler       *keda.Scaler
 	listener     net.Listener
-	certificates *certificates // nil without TLS
+	certificates *certificates // Nil without TLS.
 	registry     *prometheus.Registry
 	requests     *grpcprom.ServerMetrics
 	log          *slog.Logger
@@ -95,7 +95,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.log.InfoContext(ctx, "serving KEDA", slog.String("address", s.Addr().String()),
 		slog.Bool("tls", s.certificates != nil))
 	err := server.Serve(s.listener)
-	cancel() // Stop the others too where the server failed by itself.
+	cancel() // If the server failed, the others must stop, too.
 	running.Wait()
 	if err != nil {
 		return fmt.Errorf("serve KEDA on %s: %w", s.Addr(), err)
@@ -130,12 +130,12 @@ func stopServer(server *grpc.Server) {
 	server.GracefulStop()
 }
 
-// certificates are reloaded when their files or Forewarm's own authority change; new connections use the newest, open ones
-// continue. A file that cannot be read, or a key that does not fit the certificate (they are written one after the other),
-// changes nothing.
+// certificates reloads the certificates when their files or Forewarm's own authority change. New connections use the newest certificate,
+// and open connections continue. If a file cannot be read, or a key does not match the certificate (the files are written one after the
+// other), nothing changes.
 type certificates struct {
 	current *dynamiccertificates.DynamicServingCertificateController
-	// watchers of files; none for Forewarm's own authority.
+	// watchers watch the files; there are none for Forewarm's own authority.
 	watchers []dynamiccertificates.ControllerRunner
 }
 
@@ -157,10 +157,10 @@ func openCertificates(c Config) (*certificates, error) {
 	base := &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		ClientAuth: tls.RequireAndVerifyClientCert,
-		// No client is trusted while the authority is unknown. Without a pool, the authorities of the machine would be trusted.
+		// While the authority is unknown, no client is trusted. Without a pool, the authorities of the machine would be trusted.
 		ClientCAs:  x509.NewCertPool(),
 		NextProtos: []string{"h2"},
-		// A resumed session would skip the check of the client's certificate against the current authorities.
+		// A resumed session would skip the verification of the client's certificate with the current authorities.
 		SessionTicketsDisabled: true,
 	}
 	out.current = dynamiccertificates.NewDynamicServingCertificateController(base, clients, serving, nil, nil)

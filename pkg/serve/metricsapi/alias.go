@@ -12,8 +12,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// lookUpExternal is lookUp of an External metric: the Forecast of its name, or else the one that exposes it with the labels of the
-// selector. A Forecast may expose its own name.
+// lookUpExternal is lookUp for an External metric. It returns the Forecast with the metric's name, or else the Forecast that exposes the
+// name with the labels of the selector. A Forecast may expose its own name.
 func (p *Provider) lookUpExternal(key snapshot.Key, selector labels.Selector) (servedMetric, error) {
 	newest := p.snapshots.Load()
 	if newest == nil {
@@ -40,7 +40,7 @@ func (p *Provider) lookUpExternal(key snapshot.Key, selector labels.Selector) (s
 	return servedMetric{}, missing
 }
 
-// answerExposed answers under an entry's alias. The item has its labels.
+// answerExposed answers under an entry's alias. The item has the labels of the alias.
 func (p *Provider) answerExposed(entry *snapshot.ForecastSnapshot, view map[string]string) (servedMetric, error) {
 	selection, err := decide.ParseSelector(view)
 	if err != nil {

@@ -37,7 +37,7 @@ func New(snapshots *snapshot.Store, now func() time.Time) *Provider {
 	return &Provider{snapshots: snapshots, now: now}
 }
 
-// servedMetric is one Forecast's value in the form that both APIs serve.
+// servedMetric is the value of one Forecast in the form that both APIs serve.
 type servedMetric struct {
 	value     resource.Quantity
 	timestamp metav1.Time
@@ -45,7 +45,7 @@ type servedMetric struct {
 	labels    map[string]string
 }
 
-// lookUp is the value of one Forecast under a metric selector. Errors are API statuses.
+// lookUp returns the value of one Forecast under a metric selector. Its errors are API statuses.
 func (p *Provider) lookUp(key snapshot.Key, selector labels.Selector) (servedMetric, error) {
 	newest := p.snapshots.Load()
 	if newest == nil {
@@ -67,7 +67,7 @@ func (p *Provider) answer(entry *snapshot.ForecastSnapshot, selection decide.Ove
 	return served(entry, &answer, selection, err)
 }
 
-// served is an answer of an entry, or why there is none.
+// served returns the answer of an entry, or an error that says why there is none.
 func served(
 	entry *snapshot.ForecastSnapshot, answer *snapshot.Answer, selection decide.Overrides, err error,
 ) (servedMetric, error) {
@@ -87,8 +87,8 @@ func served(
 	}, nil
 }
 
-// modelLabels are set where a model is selected: they show whether its value has headroom for the objective (rule:
-// Headroom) or is its quantile.
+// modelLabels returns the labels for a selected model. They show whether the value has headroom for the objective (rule: Headroom) or is a
+// quantile.
 func modelLabels(a *snapshot.Answer, asked decide.Overrides) map[string]string {
 	if asked.Model == "" {
 		return nil
@@ -100,7 +100,7 @@ func modelLabels(a *snapshot.Answer, asked decide.Overrides) map[string]string {
 	return out
 }
 
-// statusError is why a Forecast has no value: 400 for a selector that is wrong, 503 for all else, which may pass.
+// statusError says why a Forecast has no value: 400 if the selector is wrong, and 503 for all other causes, which may pass.
 func statusError(key snapshot.Key, err error) error {
 	message := fmt.Sprintf("forecast %s: %v", key, err)
 	if errors.Is(err, decide.ErrSelector) {

@@ -20,7 +20,7 @@ func parseSelector(selector labels.Selector) (decide.Overrides, error) {
 	return decide.ParseSelector(asked)
 }
 
-// labelSelector repeats a selector that has been parsed; nil if it is empty.
+// labelSelector returns a parsed selector as an API object; nil if it is empty.
 func labelSelector(selector labels.Selector) *metav1.LabelSelector {
 	asked, err := selectorPairs(selector)
 	if err != nil || len(asked) == 0 {

@@ -115,7 +115,7 @@ func collectConditions(out chan<- prometheus.Metric, conditions []snapshot.Condi
 	}
 }
 
-// collectCandidates sends each candidate's loss, and the distribution of the selected one.
+// collectCandidates sends the loss of each candidate, and the distribution of the selected one.
 func collectCandidates(out chan<- prometheus.Metric, e *snapshot.ForecastSnapshot, labels []string) {
 	for i := range e.Candidates {
 		c := &e.Candidates[i]
@@ -195,7 +195,7 @@ func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels 
 	collectSimulated(out, r.Hindsight.Account, labels[0], labels[1], snapshot.PolicyHindsight)
 }
 
-// collectLateness sends the share of the demand that may be late, and whether the objective is met. A cost ratio has neither.
+// collectLateness sends the share of the demand that may be late, and whether the objective is met. With a cost ratio, there is neither.
 func collectLateness(out chan<- prometheus.Metric, r *objective.Report, labels []string) {
 	limit := objectiveLate
 	if r.BadHours {

@@ -64,7 +64,7 @@ func (c Signals) Render(
 		return manifest.Rendered{}, err
 	}
 	trust := c.trustIn(source)
-	if step, bad := model.ParseDuration(string(spec.Step)); bad == nil { // Else that is its problem.
+	if step, bad := model.ParseDuration(string(spec.Step)); bad == nil { // An invalid step is reported elsewhere.
 		p = p.Every(time.Duration(step))
 	}
 	workload := targetOf(spec, spec.FormerNames...)
@@ -102,12 +102,12 @@ func (c Signals) Render(
 func (c Signals) Ready(namespace string, spec *v1alpha1.ForecastSpec, source manifest.Source) string {
 	expr, err := signal.ReadyReplicas(namespace, targetOf(spec), c.trustIn(source))
 	if err != nil {
-		return "" // The only problem that the reader has not found is a workload without countable replicas.
+		return "" // The reader has found all other problems; what remains is a workload without countable replicas.
 	}
 	return expr
 }
 
-// targetOf is the workload of a spec, whose pods are those of its variants and of other names, too.
+// targetOf returns the workload of a spec. Its pods include those of its variants and those under other names.
 func targetOf(spec *v1alpha1.ForecastSpec, names ...string) signal.Target {
 	out := signal.Target{Kind: spec.TargetRef.Kind, Name: spec.TargetRef.Name, FormerNames: slices.Clone(names)}
 	for i := range spec.Variants {

@@ -40,7 +40,7 @@ type Cause struct {
 	Remedy string
 }
 
-// What has to be corrected: kube-state-metrics, the labels of series, what is scraped or asked for, or the exporters that count.
+// What must be corrected: kube-state-metrics, the labels of series, what is scraped or queried, or which exporters are trusted.
 const (
 	CheckOwners    = "KubeStateMetrics"
 	CheckLabels    = "Labels"
@@ -71,7 +71,7 @@ func (q Query) Find(ask Ask) (Cause, error) {
 		return q.findInQuery(ask)
 	}
 	f := finder{Query: q, ask: ask}
-	// The pods that report to dynamo are those of the frontend.
+	// The pods that report to dynamo are the pods of the frontend.
 	if front := q.Target.Frontend(); q.server() == "dynamo" && q.Target.Name != front {
 		f.Target = signal.Target{Kind: "Deployment", Name: front}
 	}
@@ -89,7 +89,7 @@ func (q Query) Find(ask Ask) (Cause, error) {
 	return f.ownReport(found)
 }
 
-// finder finds the cause for a preset.
+// finder finds the cause if a preset has no samples.
 type finder struct {
 	Query
 
@@ -97,17 +97,17 @@ type finder struct {
 	// reports and owners are the selectors of the preset.
 	reports []*parser.VectorSelector
 	owners  map[string][]*parser.VectorSelector
-	// ownedAs are the workloads of the pods of a target of this kind.
+	// ownedAs has the workloads to which the pods of such a target belong.
 	ownedAs map[string][]*regexp.Regexp
 }
 
-// number is the value of an expression with at most one series; 0 for none.
+// number returns the value of an expression with at most one series; 0 if there is none.
 func (f finder) number(expr string) (float64, error) {
 	got, err := f.ask(expr, "")
 	return got[""], err
 }
 
-// claimed is the cause if only pods of other namespaces report this one's, and do not count.
+// claimed returns a cause if only pods of other namespaces report the pods of this namespace. Such reports do not count.
 func (f finder) claimed() (Cause, error) {
 	claims := signal.UntrustedExporters(f.Expr)
 	if claims == "" {
@@ -130,7 +130,7 @@ func (f finder) claimed() (Cause, error) {
 	}, nil
 }
 
-// withoutOwners is the cause if kube-state-metrics reports no owners of the namespace's pods, or not those of their ReplicaSets.
+// withoutOwners returns a cause if kube-state-metrics does not report the owners of the namespace's pods, or of their ReplicaSets.
 func (f finder) withoutOwners(all map[string]float64) (Cause, error) {
 	if len(f.owners[signal.PodOwner]) == 0 {
 		return Cause{}, nil
@@ -180,7 +180,7 @@ func (f finder) withoutOwners(all map[string]float64) (Cause, error) {
 	}, nil
 }
 
-// names are the metrics of a preset, each in its first spelling.
+// names returns the metrics of a preset, each in its first spelling.
 func (q Query) names() (names []string) {
 	expr := q.Expr
 	if p, err := signal.Lookup(q.Preset); err == nil {
@@ -196,12 +196,12 @@ func (q Query) names() (names []string) {
 	return names
 }
 
-// isReported reports whether a selector is of what pods report, and of no owners or nodes.
+// isReported reports whether a selector reads metrics that pods report, and not owners or nodes.
 func isReported(s *parser.VectorSelector) bool {
 	return s.Name != signal.PodOwner && s.Name != signal.ReplicaSetOwner && matcher(s, "exported_namespace") != nil
 }
 
-// metrics are the metrics of a preset: "vllm metrics (vllm:num_requests_running)".
+// metrics describes the metrics of a preset: "vllm metrics (vllm:num_requests_running)".
 func (q Query) metrics() string {
 	const most = 3
 	names := q.names()
@@ -212,7 +212,7 @@ func (q Query) metrics() string {
 	return q.server() + " metrics (" + text + ")"
 }
 
-// nothingReports is the cause where no pod of the namespace reports the preset's metrics.
+// nothingReports returns the cause if no pod of the namespace reports the preset's metrics.
 func (f finder) nothingReports() (Cause, error) {
 	if c, err := f.claimed(); err != nil || c.Check != "" {
 		return c, err
@@ -256,8 +256,8 @@ func (f finder) nothingReports() (Cause, error) {
 	return c, nil
 }
 
-// otherServer is the preset of the server whose metrics most pods of the target report instead, or of the namespace, and how many do;
-// empty without one.
+// otherServer returns the preset of the server whose metrics most pods of the target, or of the namespace, report instead. It also returns
+// the number of these pods. preset is empty if there is none.
 func (f finder) otherServer() (preset string, pods float64, err error) {
 	reports, ofMetric := f.ofOtherServers()
 	if len(reports) == 0 {
@@ -278,10 +278,10 @@ func (f finder) otherServer() (preset string, pods float64, err error) {
 	return preset, pods, err
 }
 
-// ofOtherServers is what pods of other servers report, and the preset of each metric; none for a preset of an exporter or a gateway, which
-// is chosen for a reason.
+// ofOtherServers returns the metrics that pods of other servers report, and the preset of each metric. It returns none for a preset of an
+// exporter or a gateway, because such a preset is chosen deliberately.
 func (q Query) ofOtherServers() (reports []*parser.VectorSelector, ofMetric map[string]string) {
-	// A server of requests has pods that report its metrics themselves.
+	// Only servers of requests count, whose pods report their own metrics.
 	servers := slices.DeleteFunc(signal.Sources(), func(s signal.Source) bool {
 		return slices.Contains([]string{"dcgm", "nvml", "gateway", "dynamo"}, s.Name)
 	})
@@ -305,7 +305,7 @@ func (q Query) ofOtherServers() (reports []*parser.VectorSelector, ofMetric map[
 		other := q
 		other.Expr, other.Preset = expr, p.Name
 		own, _ := other.selectors()
-		const most = 2 // Servers are known by few metrics, and queries have a limit.
+		const most = 2 // A few metrics identify a server, and the length of queries is limited.
 		names := other.names()
 		for _, s := range ofNames(own, names[:min(most, len(names))]) {
 			ofMetric[s.Name] = p.Name
@@ -315,7 +315,7 @@ func (q Query) ofOtherServers() (reports []*parser.VectorSelector, ofMetric map[
 	return reports, ofMetric
 }
 
-// othersReport is the cause where pods of the namespace report, and none of them is the target's.
+// othersReport returns the cause if pods of the namespace report, but none of them belongs to the target.
 func (f finder) othersReport(found reporting) (Cause, error) {
 	all, err := f.known()
 	if err != nil {
@@ -355,7 +355,7 @@ func (f finder) othersReport(found reporting) (Cause, error) {
 
 const checkShards = "check that every shard of kube-state-metrics runs, keeps up with the cluster and is scraped"
 
-// ownReport is the cause where pods of the target report.
+// ownReport returns the cause if pods of the target report.
 func (f finder) ownReport(found reporting) (Cause, error) {
 	own := fmt.Sprintf("%s of %s %s", count(found.own, "pod"), f.target(), verb(found.own, "report"))
 	root, err := parser.NewParser(parser.Options{}).ParseExpr(f.Expr)
@@ -389,7 +389,7 @@ func (f finder) ownReport(found reporting) (Cause, error) {
 	}, nil
 }
 
-// missingMetrics are the metrics without which an expression has no value, the first ones of those that stand in for each other.
+// missingMetrics returns the metrics without which an expression has no value. Of alternatives, it returns the first.
 func missingMetrics(node parser.Expr, reported map[string]float64) (missing []string) {
 	switch n := node.(type) {
 	case *parser.VectorSelector:
@@ -411,7 +411,7 @@ func missingMetrics(node parser.Expr, reported map[string]float64) (missing []st
 	return slices.Compact(missing)
 }
 
-// missingOperands are the metrics without which an operation has no value.
+// missingOperands returns the metrics without which an operation has no value.
 func missingOperands(n *parser.BinaryExpr, reported map[string]float64) []string {
 	left := missingMetrics(n.LHS, reported)
 	if n.Op == parser.LUNLESS || n.Op == parser.LOR && len(left) == 0 {

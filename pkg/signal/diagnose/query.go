@@ -15,8 +15,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// queried counts the series of each selector of a user's own query, in the label row: "0" for the first one, "0 any" without its labels,
-// "0 exported" with the namespace in exported_namespace, and "0 without 2" without its third matcher.
+// queried counts the series of each selector in a user's own query. The label row says what is counted: "0" is the first selector, "0 any"
+// is the same without its labels, "0 exported" has the namespace in exported_namespace, and "0 without 2" is without its third matcher.
 func (q Query) queried(all []*parser.VectorSelector) string {
 	var parts []string
 	add := func(row string, s *parser.VectorSelector) {
@@ -40,12 +40,12 @@ func (q Query) queried(all []*parser.VectorSelector) string {
 	return strings.Join(parts, " or ")
 }
 
-// without is a selector without one of its matchers.
+// without returns a selector without one of its matchers.
 func without(s *parser.VectorSelector, at int) *parser.VectorSelector {
 	return &parser.VectorSelector{Name: s.Name, LabelMatchers: slices.Delete(slices.Clone(s.LabelMatchers), at, at+1)}
 }
 
-// findInQuery is the cause where a user's own query has no series: the first selector that matches none.
+// findInQuery returns the cause if a user's own query has no series: the first selector that matches none.
 func (q Query) findInQuery(ask Ask) (Cause, error) {
 	const most = 8
 	all := slices.DeleteFunc(promexpr.Selectors(q.Expr), func(s *parser.VectorSelector) bool {
@@ -79,7 +79,7 @@ func (q Query) findInQuery(ask Ask) (Cause, error) {
 	}, nil
 }
 
-// unmatched is why a selector of a query matches no series.
+// unmatched says why a selector in a query matches no series.
 func (q Query) unmatched(i int, s *parser.VectorSelector, found map[string]float64) Cause {
 	of := strconv.Itoa(i)
 	name := cmp.Or(s.Name, clip(matcher(s, model.MetricNameLabel).String()))

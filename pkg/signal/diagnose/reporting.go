@@ -14,8 +14,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// selectors are the selectors of a rendered preset: of what pods report, one for each spelling of a metric, and of kube-state-metrics' owners without what they match of
-// the owner. The latter are by their metric.
+// selectors returns the selectors of a rendered preset. reports has those for the metrics of pods, one for each spelling of a metric.
+// owners has those for kube-state-metrics' owners by metric, without the matchers for the owner.
 func (q Query) selectors() (reports []*parser.VectorSelector, owners map[string][]*parser.VectorSelector) {
 	owners = map[string][]*parser.VectorSelector{}
 	for _, s := range promexpr.Selectors(q.Expr) {
@@ -33,7 +33,7 @@ func (q Query) selectors() (reports []*parser.VectorSelector, owners map[string]
 	return reports, owners
 }
 
-// spellings are the selectors of each name that a selector selects.
+// spellings returns a selector for each name that a selector selects.
 func spellings(s *parser.VectorSelector) (out []*parser.VectorSelector) {
 	for _, name := range promexpr.Names(s) {
 		one := &parser.VectorSelector{Name: name, LabelMatchers: slices.Clone(s.LabelMatchers)}
@@ -47,7 +47,7 @@ func spellings(s *parser.VectorSelector) (out []*parser.VectorSelector) {
 	return out
 }
 
-// ofNames are the selectors of some metrics.
+// ofNames returns the selectors of some metrics.
 func ofNames(selectors []*parser.VectorSelector, names []string) (out []*parser.VectorSelector) {
 	for _, s := range selectors {
 		if slices.Contains(names, s.Name) {
@@ -62,7 +62,7 @@ func (q Query) clusterLabel() string {
 	return label
 }
 
-// keepMatchers is a selector with the name and the matchers of these labels only.
+// keepMatchers returns a selector with only the name and the matchers of these labels.
 func keepMatchers(s *parser.VectorSelector, kept ...string) *parser.VectorSelector {
 	out := &parser.VectorSelector{Name: s.Name}
 	for _, m := range s.LabelMatchers {
@@ -73,7 +73,7 @@ func keepMatchers(s *parser.VectorSelector, kept ...string) *parser.VectorSelect
 	return out
 }
 
-// with is a selector with further matchers of the form label, value.
+// with returns a selector with additional matchers, given as label and value in turn.
 func with(s *parser.VectorSelector, kind labels.MatchType, pairs ...string) *parser.VectorSelector {
 	out := &parser.VectorSelector{Name: s.Name, LabelMatchers: slices.Clone(s.LabelMatchers)}
 	for pair := range slices.Chunk(pairs, 2) {
@@ -91,10 +91,10 @@ func matcher(s *parser.VectorSelector, label string) *labels.Matcher {
 	return nil
 }
 
-// exported reports whether a selector is of series whose pod is in exported_pod.
+// exported reports whether a selector reads series whose pod is in exported_pod.
 func exported(s *parser.VectorSelector) bool { return matcher(s, "exported_namespace").Value != "" }
 
-// byPod groups selectors by their pod, in the label pod, and further labels. What has no pod is left out.
+// byPod groups selectors by their pod, in the label pod, and by further labels. Series without a pod are left out.
 func byPod(selectors []*parser.VectorSelector, by ...string) string {
 	grouping := func(pod string) string { return strings.Join(append([]string{pod}, by...), ", ") }
 	var parts []string
@@ -110,11 +110,11 @@ func byPod(selectors []*parser.VectorSelector, by ...string) string {
 	return fmt.Sprintf(`group by (%s) (%s)`, grouping("pod"), strings.Join(parts, " or "))
 }
 
-// noOwner are the owner kinds of what has no owner.
+// noOwner matches the kinds of owner of an object without an owner.
 const noOwner = `|<none>`
 
-// workloads is 1 for each pod that kube-state-metrics knows, with its workload in the label workload: "Deployment/llama". Of several owners
-// that it reports of one pod or ReplicaSet one counts.
+// workloads is 1 for each pod that kube-state-metrics knows, with its workload in the label workload, for example "Deployment/llama". If it
+// reports several owners of a pod or a ReplicaSet, one of them counts.
 func workloads(owners map[string][]*parser.VectorSelector) string {
 	pods, sets := owners[signal.PodOwner], owners[signal.ReplicaSetOwner]
 	if len(pods) == 0 || len(sets) == 0 {
@@ -137,20 +137,20 @@ func workloads(owners map[string][]*parser.VectorSelector) string {
 	return strings.Join(strings.Fields(expr), " ")
 }
 
-// reporting is what pods of the namespace report.
+// reporting says what the pods of the namespace report.
 type reporting struct {
-	// pods is how many report at all, own how many of them are the target's, and unknown how many have no known owner.
+	// pods is the number of pods that report, own is how many of them belong to the target, and unknown is how many have no known owner.
 	pods, own, unknown float64
-	// metrics is how many of the target's pods report a metric.
+	// metrics says how many of the target's pods report each metric.
 	metrics map[string]float64
-	// workloads is how many pods of each other workload report.
+	// workloads says how many pods of each other workload report.
 	workloads map[string]float64
 }
 
-// maxRows bounds an answer that has a series for each workload, so that it stays below the limit of a source.
+// maxRows limits an answer with a series for each workload, so that it stays below the limit of a source.
 const maxRows = 300
 
-// rows counts pods by a metric that they report, and by their workload. The metric "" is any of them.
+// rows counts pods by a metric that they report and by their workload. The metric "" means any metric.
 func (f finder) rows(reports []*parser.VectorSelector) string {
 	each := fmt.Sprintf(`group by (pod, reported) (label_replace(%s, "reported", "$1", %q, "(.+)"))`,
 		byPod(merged(reports), model.MetricNameLabel), model.MetricNameLabel)
@@ -163,7 +163,7 @@ func (f finder) rows(reports []*parser.VectorSelector) string {
 	return fmt.Sprintf(counted, maxRows, joined)
 }
 
-// merged makes one selector of those that differ in their metric only: VictoriaMetrics takes queries of 16 KiB.
+// merged merges selectors that differ only in their metric, because VictoriaMetrics limits queries to 16 KiB.
 func merged(selectors []*parser.VectorSelector) (out []*parser.VectorSelector) {
 	var names [][]string
 	var sets []string
@@ -213,7 +213,7 @@ func (f finder) reporting() (out reporting, err error) {
 	return out, err
 }
 
-// known counts the pods of each workload of the namespace that kube-state-metrics knows.
+// known counts the pods of each workload in the namespace that kube-state-metrics knows.
 func (f finder) known() (map[string]float64, error) {
 	of := workloads(f.owners)
 	if of == "" {
@@ -222,14 +222,14 @@ func (f finder) known() (map[string]float64, error) {
 	return f.ask(fmt.Sprintf("topk(%d, count by (workload) (%s))", maxRows, of), "workload")
 }
 
-// What the series of a metric may lack.
+// Labels that the series of a metric may lack.
 const (
 	lacksNamespace = "namespace"
 	lacksPod       = "pod"
 	lacksExported  = "exported_namespace"
 )
 
-// lacking counts the series of each metric that lack a label, by what they lack and the metric in the label row.
+// lacking counts the series of each metric that lack a label. The label row has the missing label and the metric.
 func (q Query) lacking(reports []*parser.VectorSelector) string {
 	var parts []string
 	add := func(lacks, metric string, s *parser.VectorSelector) {
@@ -255,7 +255,7 @@ func (q Query) lacking(reports []*parser.VectorSelector) string {
 	return strings.Join(parts, " or ")
 }
 
-// withoutLabels is the cause where series exist that lack a label by which a preset finds the pods of a namespace.
+// withoutLabels returns the cause if series exist but lack a label by which a preset finds the pods of a namespace.
 func (f finder) withoutLabels() (Cause, error) {
 	reports := ofNames(f.reports, f.names())
 	if len(reports) == 0 {

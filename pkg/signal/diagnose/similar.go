@@ -16,11 +16,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// placeholder is a name in place of a target's.
+// placeholder is a name that is used instead of a target's name.
 const placeholder = "forewarm-placeholder"
 
-// ownedAs are the workloads of the pods of a target of a kind, as kube-state-metrics names them: their kind, and an expression with the
-// target's name as its group.
+// ownedAs returns the workloads to which the pods of a target of a kind belong, according to kube-state-metrics: their kind, and a regular
+// expression whose group is the target's name.
 func ownedAs(kind string) map[string][]*regexp.Regexp {
 	out := map[string][]*regexp.Regexp{}
 	for _, s := range promexpr.Selectors(signal.Target{Kind: kind, Name: placeholder}.Pods("any")) {
@@ -40,7 +40,7 @@ func ownedAs(kind string) map[string][]*regexp.Regexp {
 	return out
 }
 
-// targetNames are the names by which a target of the same kind would have the pods of a workload.
+// targetNames returns the names that a target of the same kind would need to own the pods of a workload.
 func (f finder) targetNames(workload string) (names []string) {
 	kind, name, _ := strings.Cut(workload, "/")
 	for _, re := range f.ownedAs[kind] {
@@ -51,14 +51,14 @@ func (f finder) targetNames(workload string) (names []string) {
 	return names
 }
 
-// isOwn reports whether the pods of a workload are the target's.
+// isOwn reports whether the pods of a workload belong to the target.
 func (f finder) isOwn(workload string) bool {
 	return slices.ContainsFunc(f.targetNames(workload), func(name string) bool {
 		return name == f.Target.Name || slices.Contains(f.Target.FormerNames, name)
 	})
 }
 
-// ownPods is how many of the pods of workloads are the target's.
+// ownPods counts the pods of workloads that belong to the target.
 func (f finder) ownPods(workloads map[string]float64) (n float64) {
 	for workload, pods := range workloads {
 		if f.isOwn(workload) {
@@ -68,8 +68,8 @@ func (f finder) ownPods(workloads map[string]float64) (n float64) {
 	return n
 }
 
-// similar is the workload that was probably meant, as one writes it in targetRef; empty if none is near. Of two that are equally near it is
-// the one whose pods report.
+// similar returns the workload that was probably meant, in the form for targetRef; empty if no name is similar. Of two that are equally
+// similar, it returns the one whose pods report.
 func (f finder) similar(workloads, reporting map[string]float64) string {
 	best, least := "", math.Inf(1)
 	consider := func(text, name string, distance float64) {
@@ -95,7 +95,7 @@ func (f finder) similar(workloads, reporting map[string]float64) string {
 	return safe(best)
 }
 
-// distance is how far a name is from the target's; infinite if the two are not easily confused.
+// distance returns how different a name is from the target's name; infinite if the two are not easily confused.
 func (q Query) distance(name string) float64 {
 	own := q.Target.Name
 	changed := signal.EditDistance(own, name)
@@ -161,7 +161,7 @@ func listWorkloads(workloads map[string]float64) string {
 	return strings.Join(out, ", ")
 }
 
-// safe is a name from a label, which may be anything.
+// safe returns a printable name from a label, which may contain anything.
 func safe(name string) string {
 	const most = 100
 	return printable.Clip(printable.Line(name), most)

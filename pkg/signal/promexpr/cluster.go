@@ -12,7 +12,7 @@ import (
 // Cluster is a label and its value, "cluster=eu-1".
 type Cluster string
 
-// matcher selects the series of the cluster.
+// matcher returns the matcher for the series of the cluster.
 func (c Cluster) matcher() (*labels.Matcher, error) {
 	label, value, _ := strings.Cut(string(c), "=")
 	if !model.LegacyValidation.IsValidLabelName(label) || label == model.MetricNameLabel || value == "" {

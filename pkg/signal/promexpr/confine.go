@@ -89,9 +89,9 @@ func IsAverage(query string) bool {
 	return ok && aggregate.Op == parser.AVG
 }
 
-// addMatcher adds the matcher to the selector, unless it is present. Another matcher on the same label is an error:
-// replaced silently, it would give the answer to another query. A rendered preset may stay as it is: what it takes from
-// exporters is about the namespace alone, and only an exporter in the namespace is left.
+// addMatcher adds the matcher to the selector, unless the selector already has it. Another matcher on the same label is an error, because
+// replacing it silently would answer a different query. A rendered preset may stay as it is: what it reads from exporters is limited to the
+// namespace, and then only an exporter in the namespace remains.
 func addMatcher(s *parser.VectorSelector, own *labels.Matcher) error {
 	present := false
 	for _, m := range s.LabelMatchers {
@@ -119,15 +119,15 @@ func addMatcher(s *parser.VectorSelector, own *labels.Matcher) error {
 	return nil
 }
 
-// has says whether the selector demands that a label has a value.
+// has reports whether the selector requires that a label has a value.
 func has(s *parser.VectorSelector, label, value string) bool {
 	return slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
 		return m.Name == label && m.Type == labels.MatchEqual && m.Value == value
 	})
 }
 
-// verifyConfined parses the confined expression again, as an engine will, and checks that every selector has the
-// matcher. If PromQL's printer and parser disagree on a construct, the expression is refused.
+// verifyConfined parses the confined expression again, like an engine will, and checks that every selector has the matcher. If PromQL's
+// printer and parser disagree on a construct, the expression is rejected.
 func verifyConfined(confined string, own *labels.Matcher) error {
 	root, err := Parse(confined)
 	if err != nil {

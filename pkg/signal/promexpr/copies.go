@@ -57,7 +57,7 @@ func Copies(query string, up func(string) (string, error)) string {
 	return "max(" + Parts(parts...) + ")"
 }
 
-// addedUp are the selectors whose series a sum adds up, with nothing between that takes one of several.
+// addedUp returns the selectors whose series a sum adds up without an operation in between that selects one of several.
 func addedUp(node parser.Expr, inSum bool) (out []*parser.VectorSelector) {
 	switch n := node.(type) {
 	case *parser.VectorSelector:
@@ -105,6 +105,6 @@ func SamplesInWindow(query string) string {
 	if len(counts) == 0 {
 		return ""
 	}
-	const most = 4 // Both halves of a preset's metric, in two spellings: enough to know how often it is scraped.
+	const most = 4 // Both halves of a preset's metric, in two spellings, are enough to know the scrape interval.
 	return "quantile(0.5, " + strings.Join(counts[:min(most, len(counts))], " or ") + ")"
 }

@@ -29,7 +29,7 @@ type Part struct {
 	own string
 }
 
-// ownPart stands in a template for what is a query's own.
+// ownPart is a placeholder in a template for the part that is specific to a query.
 const ownPart = "forewarm_own_part"
 
 // Split splits a query at its innermost join with the target's pods, X * on (pod) group_left () PODS, or a sum of one selector at
@@ -46,7 +46,7 @@ func Split(expr string) (out Part, ok bool) {
 		return out, false
 	}
 	template := root.String()
-	if strings.Count(template, ownPart) != 1 { // A metric or a label may have any name.
+	if strings.Count(template, ownPart) != 1 { // A metric or a label may have any name, including this one.
 		return Part{}, false
 	}
 	hash := fnv.New64a()
@@ -56,7 +56,8 @@ func Split(expr string) (out Part, ok bool) {
 	return out, true
 }
 
-// cutJoin replaces the right side of the innermost join below a node by ownPart, and lets all around it keep the PartLabel.
+// cutJoin replaces the right side of the innermost join below a node by ownPart, and changes the nodes around it so that they keep the
+// PartLabel.
 func cutJoin(node parser.Expr) (own string, ok bool) {
 	switch n := node.(type) {
 	case *parser.ParenExpr:
@@ -98,7 +99,7 @@ func cutOperation(n *parser.BinaryExpr) (own string, ok bool) {
 	return own, true
 }
 
-// cutSelector replaces what a sum without labels adds up by ownPart, if it has one selector.
+// cutSelector replaces the argument of a sum without labels by ownPart, if the argument has one selector.
 func cutSelector(node parser.Expr) (own string, ok bool) {
 	sum, isSum := node.(*parser.AggregateExpr)
 	if !isSum || sum.Op != parser.SUM || sum.Without || len(sum.Grouping) > 0 {
@@ -127,8 +128,8 @@ func Join(parts []Part) string {
 	return strings.Replace(parts[0].of.Value(), ownPart, "("+union(parts)+")", 1)
 }
 
-// union is what parts have for themselves. An engine compares each series of one side of an or with those of the other: halves of halves
-// cost it less than one long chain.
+// union returns the specific parts of several queries, joined with or. An engine compares each series on one side of an or with those on
+// the other side. Splitting the list in halves recursively costs less than one long chain.
 func union(parts []Part) string {
 	if len(parts) == 1 {
 		return fmt.Sprintf(`label_replace(%s, %q, %q, "", "")`, parts[0].own, PartLabel, parts[0].ID)

@@ -17,7 +17,7 @@ func WithoutNative(expr string) string {
 		return expr
 	}
 	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
-		switch n := node.(type) { // An operation cannot be replaced by its side from below.
+		switch n := node.(type) { // An operation cannot be replaced by its own side from below.
 		case *parser.ParenExpr:
 			n.Expr = firstAlternative(n.Expr)
 		case *parser.AggregateExpr:
@@ -34,7 +34,8 @@ func WithoutNative(expr string) string {
 	return firstAlternative(root).String()
 }
 
-// firstAlternative is the left side of an or whose right side reads native histograms, or the expression.
+// firstAlternative returns the left side of an or whose right side reads native histograms. For other expressions, it returns the
+// expression.
 func firstAlternative(expr parser.Expr) parser.Expr { //nolint:ireturn // The parser's own sum type.
 	for {
 		b, ok := expr.(*parser.BinaryExpr)

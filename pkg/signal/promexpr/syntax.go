@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	// maxExpr is the longest query in bytes: that of VictoriaMetrics (-search.maxQueryLen). Every preset is shorter.
+	// maxExpr is the maximum length of a query in bytes. It is the same as in VictoriaMetrics (-search.maxQueryLen). Every preset is shorter.
 	maxExpr = 16 << 10
-	// maxDepth bounds the nesting, and so the stack of the engine.
+	// maxDepth limits the nesting, and with it the stack of the engine.
 	maxDepth = 100
 	// maxRange is how far back one selector or sub-query may read.
 	maxRange = 32 * 24 * time.Hour
-	// maxSubquerySteps bounds the evaluations of a sub-query for one point of the answer.
+	// maxSubquerySteps limits the evaluations of a subquery for one point of the answer.
 	maxSubquerySteps = 11_000
-	// defaultSubqueryStep is the step of a sub-query that has none: the global evaluation interval, a minute by
-	// default.
+	// defaultSubqueryStep is the step of a subquery that does not specify one. It is the global evaluation interval, a minute by default.
 	defaultSubqueryStep = time.Minute
 )
 
@@ -51,8 +50,8 @@ func Parse(expr string) (parser.Expr, error) { //nolint:ireturn // The parser's 
 	return root, nil
 }
 
-// walkSelectors visits every selector of the expression. Nodes are on an allow-list: new syntax is refused until it has
-// been reviewed.
+// walkSelectors visits every selector of the expression. Only node types on an allow-list are accepted, so new syntax is rejected until it
+// has been reviewed.
 func walkSelectors(root parser.Expr, visit func(*parser.VectorSelector) error) error {
 	return walkNode(root, 0, visit)
 }
@@ -104,8 +103,8 @@ func checkNode(node parser.Expr) error {
 	}
 }
 
-// checkCall refuses functions that read series without a selector. The parser already refuses info and all experimental
-// functions; this check holds even if an option of the parser changes.
+// checkCall rejects functions that read series without a selector. The parser already rejects info and all experimental functions, but this
+// check also works if an option of the parser changes.
 func checkCall(call *parser.Call) error {
 	if call.Func.Name == "info" || call.Func.Experimental {
 		return refuseNode(
@@ -131,8 +130,8 @@ func checkSubquery(n *parser.SubqueryExpr) error {
 	return checkRange(n, n.Range)
 }
 
-// checkTime refuses modifiers by which the value at a time depends on the range of the query or on later samples: the
-// value at t must be the same in every query.
+// checkTime rejects modifiers that make the value depend on the range of the query or on later samples. The value at t must be the same in
+// every query.
 func checkTime(n parser.Expr, startOrEnd parser.ItemType, offset time.Duration) error {
 	if startOrEnd != 0 {
 		return refuseNode(
@@ -156,7 +155,7 @@ func checkRange(n parser.Expr, reach time.Duration) error {
 	return nil
 }
 
-// refuseNode is an error about a part of the query, with its position.
+// refuseNode returns an error about a part of the query, with its position.
 func refuseNode(node parser.Node, format string, args ...any) error {
 	at := node.PositionRange()
 	return fmt.Errorf("query at character %d to %d: %s: %w",

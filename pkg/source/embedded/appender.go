@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/prometheus/storage"
 )
 
-// refBits is the part of a series' reference for the storage, which uses 40 bits. The other bits count its openings.
+// refBits is how many bits of a reference belong to the storage, which uses 40. The other bits count how often the storage was opened.
 const refBits = 48
 
 var (
@@ -27,19 +27,19 @@ func (s *store) AppenderV2(ctx context.Context) storage.AppenderV2 { //nolint:ir
 	return &appender{store: s, ctx: ctx}
 }
 
-// appender creates the storage's appender at the first sample: a scrape gets its appender long before that.
+// appender creates the storage's appender at the first sample, because a scrape requests its appender long before that.
 type appender struct {
 	store *store
 	ctx   context.Context //nolint:containedctx // The context of the call that created it, with the same lifetime.
 	inner storage.AppenderV2
-	// drops: samples were not stored at the first one of this scrape, so none of it is.
+	// drops is true if samples were not being stored at the first sample of this scrape. Then no sample of the scrape is stored.
 	drops bool
-	// age is the count of the storage's openings, in its bits of a reference. release releases the storage.
+	// age is the number of the storage's openings, shifted to its bits of a reference. release releases the storage.
 	age     uint64
 	release func()
 }
 
-// open creates the storage's appender, if samples are stored. Until its end the storage is not replaced.
+// open creates the storage's appender, if samples are being stored. The storage is not replaced until the appender ends.
 func (a *appender) open() bool {
 	if a.inner != nil || a.drops {
 		return !a.drops
@@ -54,7 +54,8 @@ func (a *appender) open() bool {
 	return true
 }
 
-// storageRef is the storage's own reference; 0 if the storage was reopened since: it may be of another series.
+// storageRef returns the storage's own reference, or 0 if the storage was reopened since, because the reference may then belong to another
+// series.
 func (a *appender) storageRef(ref storage.SeriesRef) storage.SeriesRef {
 	if uint64(ref)>>refBits<<refBits != a.age {
 		return 0
@@ -62,7 +63,7 @@ func (a *appender) storageRef(ref storage.SeriesRef) storage.SeriesRef {
 	return ref & (1<<refBits - 1)
 }
 
-// lastingRef is a reference for callers to keep.
+// lastingRef returns a reference that callers can keep.
 func (a *appender) lastingRef(ref storage.SeriesRef) storage.SeriesRef {
 	if ref == 0 {
 		return 0

@@ -22,7 +22,7 @@ import (
 // ErrOverlap means that a backfill overlaps stored history. Nothing was written.
 var ErrOverlap = errors.New("the backfill overlaps stored history")
 
-// stagingDir has the blocks of a backfill until the last one is written. The storage does not read it.
+// stagingDir contains the blocks of a backfill until the last one is written. The storage does not read it.
 const stagingDir = "backfill"
 
 // BackfillSeries is one series on an even grid. NaN ends it until the next value, as a failed scrape does.
@@ -74,7 +74,7 @@ func (e *Engine) Backfill(ctx context.Context, b BackfillData) error {
 	return nil
 }
 
-// extent is the first and last time of a backfill in milliseconds, and the number of steps of all series.
+// extent has the first and the last time of a backfill in milliseconds, and the number of steps of all series.
 type extent struct {
 	first, last int64
 	total       int
@@ -115,7 +115,7 @@ func measureExtent(b BackfillData) (extent, error) {
 	return s, nil
 }
 
-// checkOverlap refuses a backfill that overlaps a block or samples in memory.
+// checkOverlap rejects a backfill that overlaps a block or samples in memory.
 func checkOverlap(db *tsdb.DB, s extent) error {
 	taken := func(first, last int64) error {
 		return fmt.Errorf("%w: the backfill is from %s to %s, and the stored history from %s to %s: use an empty "+
@@ -123,7 +123,7 @@ func checkOverlap(db *tsdb.DB, s extent) error {
 			formatMillis(s.last), formatMillis(first), formatMillis(last))
 	}
 	for _, b := range db.BlockMetas() {
-		if s.first < b.MaxTime && b.MinTime <= s.last { // A block's end is not part of it.
+		if s.first < b.MaxTime && b.MinTime <= s.last { // The end of a block is exclusive.
 			return taken(b.MinTime, b.MaxTime)
 		}
 	}
@@ -153,7 +153,7 @@ func (e *Engine) writeBlocks(ctx context.Context, b BackfillData, s extent, dir 
 	return nil
 }
 
-// positiveMod is the remainder that is never negative, so that times before 1970 align too.
+// positiveMod returns a remainder that is never negative, so that times before 1970 are aligned correctly, too.
 func positiveMod(a, b int64) int64 { return ((a % b) + b) % b }
 
 // window is [from, to) in milliseconds.
@@ -161,7 +161,8 @@ type window struct{ from, to int64 }
 
 // writeBlock writes the part of the backfill in the window, and returns its number of steps.
 func (e *Engine) writeBlock(ctx context.Context, b BackfillData, w window, dir string) (steps int, err error) {
-	// The writer refuses samples older than the newest by half a block; with twice the length it accepts all.
+	// The writer rejects samples that are older than the newest one by more than half a block. With a block of twice the length, it accepts
+	// all of them.
 	writer, err := tsdb.NewBlockWriter(e.logger.With("component", "backfill"), dir, 2*(w.to-w.from))
 	if err != nil {
 		return 0, err
@@ -211,7 +212,7 @@ func appendPart(to storage.Appender, past BackfillSeries, w window) (steps, writ
 	return steps, written, nil
 }
 
-// firstStepAt is the first step at or after a time in milliseconds.
+// firstStepAt returns the first step at or after a time in milliseconds.
 func firstStepAt(s forecast.Series, ms int64) int {
 	ahead := max(time.UnixMilli(ms).Sub(s.Start), 0)
 	return int((ahead + s.Step - 1) / s.Step)
@@ -228,7 +229,7 @@ func publishBlocks(db *tsdb.DB, staging string, s extent) error {
 			return err
 		}
 	}
-	// The storage loads new blocks after it has moved samples from memory to disk. There are none in this range (see
-	// checkOverlap), so this only loads the blocks.
+	// The storage loads new blocks after it has moved samples from memory to disk. This range has no samples in memory (see checkOverlap), so
+	// the call only loads the blocks.
 	return db.CompactHead(tsdb.NewRangeHead(db.Head(), s.first, s.last))
 }

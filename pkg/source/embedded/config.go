@@ -98,8 +98,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// blockRange is the length of the longest block in milliseconds: blocks start at two hours and are merged by three, up
-// to a tenth of the retention, so that expired samples are deleted in small parts.
+// blockRange returns the length of the longest block in milliseconds. Blocks start at two hours and are merged in groups of three, up to a
+// tenth of the retention. Expired samples are therefore deleted in small parts.
 func (c Config) blockRange() int64 {
 	longest := c.Retention.Milliseconds() / 10
 	r := minRetention.Milliseconds()
@@ -109,17 +109,17 @@ func (c Config) blockRange() int64 {
 	return r
 }
 
-// limits bounds the cost of one job. Prometheus has none by default, and ends the process if a label is longer than 16
-// MiB: an answer must be well below that.
+// limits limits the cost of one job. Prometheus has no limits by default. It ends the process if a label is longer than 16 MiB, so an
+// answer must be much smaller than that.
 type limits struct {
-	// body is the decompressed size of an answer, timeout the time for it.
+	// body limits the decompressed size of an answer, and timeout the time for it.
 	body    units.Base2Bytes
 	timeout model.Duration
-	// samples of an answer, targets of the job, labels of a series, bytes of a label's name and value.
+	// These limit the samples of an answer, the targets of the job, the labels of a series, and the bytes of a label's name and value.
 	samples, targets, labels, name, value uint
 }
 
-// defaultLimits are those of a job that sets none. A model server or dcgm-exporter answers with about 100 kB.
+// defaultLimits returns the limits of a job that sets none. A model server or dcgm-exporter answers with about 100 kB.
 func defaultLimits() limits {
 	return limits{
 		body: 4 * units.MiB, timeout: model.Duration(10 * time.Second),
@@ -153,7 +153,7 @@ func applyLimits(jobs []*promconfig.ScrapeConfig) error {
 	return errors.Join(problems...)
 }
 
-// applyLimit sets a limit that a job does not set, and refuses one above the maximum.
+// applyLimit sets a limit that a job does not set, and rejects a limit above the maximum.
 func applyLimit[T interface {
 	uint | units.Base2Bytes | model.Duration
 }](job *promconfig.ScrapeConfig, name string, limit *T, usual, most T) error {
@@ -167,7 +167,7 @@ func applyLimit[T interface {
 	return nil
 }
 
-// dialTarget connects to a target. The scraper reads a refused answer until the timeout; boundedConn ends that.
+// dialTarget connects to a target. The scraper would read a rejected answer until the timeout; boundedConn ends that.
 func dialTarget(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
@@ -176,7 +176,7 @@ func dialTarget(ctx context.Context, network, address string) (net.Conn, error) 
 	return &boundedConn{Conn: c}, nil
 }
 
-// boundedConn fails when a whole answer is longer than any job may allow. It counts from the last write, for HTTP/1.
+// boundedConn fails if an answer is longer than any job may allow. For HTTP/1, it counts the bytes since the last write.
 type boundedConn struct {
 	net.Conn
 	read atomic.Int64

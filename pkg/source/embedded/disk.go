@@ -14,18 +14,18 @@ const (
 	// DefaultMaxBytes is enough for twice sixteen days of 10,000 series every fifteen seconds.
 	DefaultMaxBytes = 5 * units.GiB
 
-	// maxDiskPercent is the largest share of the disk for MaxBytes: the log grows beyond it between two compactions,
-	// and a compaction writes the new block before it deletes the old ones.
+	// maxDiskPercent limits MaxBytes to a share of the disk. The log grows beyond MaxBytes between two compactions, and a compaction writes
+	// the new block before it deletes the old ones.
 	maxDiskPercent = 80
 
 	// defaultReserve is the free space below which no sample is stored.
 	defaultReserve = 64 << 20
-	// openShare: with less than 1/openShare of the reserve free the storage is not opened, which writes 4 MiB buffers.
+	// If less than 1/openShare of the reserve is free, the storage is not opened, because opening it writes 4 MiB buffers.
 	openShare = 4
-	// resumeShare: samples are stored again when 1/resumeShare more than the reserve is free.
+	// Samples are stored again when the free space exceeds the reserve by 1/resumeShare.
 	resumeShare = 4
 
-	// segmentBytes is the size of a block's files. A compaction first allocates a whole one, of 512 MiB by default.
+	// segmentBytes is the size of a block's files. A compaction begins by allocating a full file, which has 512 MiB by default.
 	segmentBytes = 32 << 20
 
 	reopenInterval    = 5 * time.Second
@@ -52,7 +52,7 @@ func (s *store) checkFree(want int64) error {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
-// maxBytes is the configured limit, or the largest that the disk allows if that is less.
+// maxBytes returns the configured limit, or the maximum that the disk allows if that is less.
 func (s *store) maxBytes() int64 {
 	size := runtime.FsSize(s.cfg.Dir)
 	fits := int64(size / 100 * maxDiskPercent) //nolint:gosec // No disk is that large.

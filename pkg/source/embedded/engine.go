@@ -75,7 +75,7 @@ func (e *Engine) start() (err error) {
 	e.intake = newIntake(e.store, e.cfg.MaxSeries, e.logger)
 	options := &scrape.Options{
 		DiscoveryReloadInterval: model.Duration(time.Second), DiscoveryReloadOnStartup: true,
-		PassMetadataInContext: true, // The intake uses the target.
+		PassMetadataInContext: true, // The intake needs the target.
 		HTTPClientOptions: []configutil.HTTPClientOption{
 			configutil.WithDialContextFunc(dialTarget), configutil.WithHTTP2Disabled(),
 		},
@@ -119,7 +119,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// discover creates the discovery of targets, which ends with the context.
+// discover starts the discovery of targets, which ends with the context.
 func (e *Engine) discover(ctx context.Context) (*discovery.Manager, error) {
 	if e.running.Swap(true) {
 		return nil, errors.New("embedded engine: Run was called twice")
@@ -130,7 +130,7 @@ func (e *Engine) discover(ctx context.Context) (*discovery.Manager, error) {
 	}
 	found := discovery.NewManager(ctx, e.logger.With("component", "discovery"), e.registry, metrics,
 		discovery.Updatert(time.Second))
-	if found == nil { // It has logged the cause.
+	if found == nil { // The discovery has logged the cause.
 		return nil, errors.New("embedded engine: discovery cannot start")
 	}
 	if err := found.ApplyConfig(discoveries(e.scraped)); err != nil {

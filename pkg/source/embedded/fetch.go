@@ -50,7 +50,7 @@ func (e *Engine) FetchByLabel(ctx context.Context, q refresh.Query, label string
 	return out, err
 }
 
-// evaluate evaluates a query, and calls read with the answer, which is valid until it returns.
+// evaluate evaluates a query, and calls read with the answer. The answer is valid only until read returns.
 func (e *Engine) evaluate(ctx context.Context, q refresh.Query, read func(promql.Matrix) error) error {
 	db, release, err := e.store.acquire()
 	if err != nil {
@@ -74,7 +74,7 @@ func (e *Engine) evaluate(ctx context.Context, q refresh.Query, read func(promql
 	return read(matrix)
 }
 
-// check refuses a query whose grid the engine cannot express, or that is too long.
+// check rejects a query that is too long or whose grid the engine cannot express.
 func (e *Engine) check(q refresh.Query) error {
 	switch {
 	case q.Step < time.Millisecond || q.Step%time.Millisecond != 0:
@@ -97,8 +97,8 @@ func (e *Engine) check(q refresh.Query) error {
 	return nil
 }
 
-// explain turns a failed evaluation into an error with a sentinel. What is neither a limit nor an error of the storage
-// is an error of the query: operands that do not match one to one, a function on the wrong type.
+// explain converts a failed evaluation to an error with a sentinel. An error that is neither a limit nor an error of the storage is an
+// error in the query: operands that do not match one to one, or a function on the wrong type.
 func (e *Engine) explain(err error) error {
 	var (
 		large    promql.ErrTooManySamples
@@ -120,7 +120,7 @@ func (e *Engine) explain(err error) error {
 	}
 }
 
-// toGrid puts the series of an answer on the query's grid.
+// toGrid converts the series of an answer to the query's grid.
 func toGrid(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
 	switch {
 	case len(matrix) == 0:
@@ -144,7 +144,7 @@ func toGrid(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
 	return out, nil
 }
 
-// severalSeries is the error for several series. It lists up to three.
+// severalSeries returns the error for several series. It lists up to three of them.
 func severalSeries(matrix promql.Matrix) error {
 	const show = 3
 	names := make([]string, 0, show)
@@ -158,7 +158,7 @@ func severalSeries(matrix promql.Matrix) error {
 		strings.Join(names, ", "), series.ErrSeveralSeries)
 }
 
-// lookback is twice the longest scrape interval, so that one late scrape is not a gap.
+// lookback returns twice the longest scrape interval, so that one late scrape does not cause a gap.
 func lookback(c *promconfig.Config) time.Duration {
 	longest := minLookback
 	for _, s := range c.ScrapeConfigs {

@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// freeNewSeries is how many new series a target may always create until the storage drops the next old ones, so
-	// that a new pod is scraped even if others have used the limit. A model server has about 2,000.
+	// freeNewSeries is how many new series a target may create in any case, until the storage drops old series the next time. A new pod is
+	// therefore scraped even if other targets have used up the limit. A model server has about 2,000 series.
 	freeNewSeries = 4000
 
-	// maxLoggedErr is how much of a target's error is logged: it may quote the answer.
+	// maxLoggedErr limits how much of a target's error is logged, because it may quote the answer.
 	maxLoggedErr = 200
 )
 
-// intake is the storage for scrapes, with a limit on new series. A series stays in the storage's memory for hours, even
-// if its scrape is rolled back; so new series wait here until their scrape is committed.
+// intake is the storage for scrapes, with a limit on new series. A series stays in the storage's memory for hours, even if its scrape is
+// rolled back. Therefore new series wait here until their scrape is committed.
 type intake struct {
 	store *store
-	// maxSeries is how many series the storage has before freeNewSeries limits a target.
+	// maxSeries is the number of series in the storage above which freeNewSeries limits each target.
 	maxSeries uint64
 	logger    *slog.Logger
 	failed    *prometheus.CounterVec
@@ -40,9 +40,9 @@ type intake struct {
 
 // targetState is the state of one target.
 type targetState struct {
-	made    int // New series since the storage dropped the last old ones.
+	made    int // New series since the storage last dropped old series.
 	failing bool
-	seen    bool // Since then.
+	seen    bool // Whether the target was seen since then.
 }
 
 func newIntake(store *store, most uint64, logger *slog.Logger) *intake {
@@ -74,10 +74,10 @@ func (in *intake) stateOf(target *scrape.Target) *targetState {
 	return in.targets[target]
 }
 
-// dropEnded resets all counts when the storage has dropped old series, and deletes targets that have ended.
+// dropEnded resets all counts when the storage has dropped old series, and deletes targets that no longer exist.
 func (in *intake) dropEnded() {
 	_, oldest := in.store.headState()
-	// It decreases during the first scrapes, and an empty storage has none.
+	// The oldest time decreases during the first scrapes, and an empty storage has none.
 	if oldest <= in.oldest || oldest == math.MaxInt64 {
 		return
 	}
@@ -144,7 +144,7 @@ func (s *scrapeAppender) Commit() error {
 		if err != nil && !isSkipped(err) {
 			return errors.Join(fmt.Errorf("embedded engine: %w", err), s.Rollback())
 		}
-		if ref != 0 { // While the disk is full no series is created.
+		if ref != 0 { // While the disk is full, no series is created.
 			made++
 		}
 	}
@@ -152,7 +152,7 @@ func (s *scrapeAppender) Commit() error {
 	return s.AppenderV2.Commit() //nolint:wrapcheck // The scraper logs it.
 }
 
-// isSkipped reports whether an error is of a sample that the scraper skips, and not of the storage.
+// isSkipped reports whether an error belongs to a sample that the scraper skips, and not to the storage.
 func isSkipped(err error) bool {
 	return errors.Is(err, storage.ErrOutOfOrderSample) || errors.Is(err, storage.ErrDuplicateSampleForTimestamp) ||
 		errors.Is(err, storage.ErrOutOfBounds) || errors.Is(err, storage.ErrTooOldSample)

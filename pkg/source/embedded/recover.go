@@ -19,10 +19,10 @@ import (
 // repairSuffix is the suffix of a segment that the storage is repairing.
 const repairSuffix = ".repair"
 
-// recoverLog repairs the write-ahead log, so that the storage has nothing to repair when it opens it. The storage's own
-// repair renames the damaged segment, writes its readable part to a new one, and deletes it and every later segment; a
-// full disk or a kill in between leaves the samples in a file that is never read again. Here each step is one rename or
-// one truncation: it needs no space, and after a kill the next start continues.
+// recoverLog repairs the write-ahead log before the storage opens it, so that the storage finds nothing to repair. The storage's own repair
+// renames the damaged segment, writes the readable part to a new segment, and deletes the damaged segment and all later ones. If the disk
+// is full or the process is killed in between, the samples remain in a file that is never read again. Here, each step is one rename or one
+// truncation. It needs no space, and after a kill the next start continues.
 func recoverLog(dir string, logger *slog.Logger) error {
 	log := filepath.Join(dir, "wal")
 	if _, err := os.Stat(log); errors.Is(err, fs.ErrNotExist) {
@@ -36,9 +36,9 @@ func recoverLog(dir string, logger *slog.Logger) error {
 	return nil
 }
 
-// restoreSegments undoes interrupted repairs of the storage. Until such a repair is done, the renamed segment has all
-// that the new one of its name can have. If the log has continued without it, it cannot be restored: series have other
-// numbers since, and a series with two numbers loses its earlier samples. Then it is turned into blocks.
+// restoreSegments undoes interrupted repairs of the storage. Until such a repair is done, the renamed segment contains everything that the
+// new segment can contain. It cannot be restored if the log has continued without it. In that case the series have new numbers, and a
+// series with two numbers would lose its earlier samples. Such a segment is converted to a block.
 func restoreSegments(log string, logger *slog.Logger) error {
 	files, err := os.ReadDir(log)
 	if err != nil {
@@ -74,7 +74,7 @@ func restoreSegments(log string, logger *slog.Logger) error {
 	return nil
 }
 
-// lastWritten is the number of the last segment with a record; -1 if there is none.
+// lastWritten returns the number of the last segment that contains a record; -1 if there is none.
 func lastWritten(log string) (int, error) {
 	all, err := segmentNumbers(log)
 	if err != nil {
@@ -92,7 +92,7 @@ func lastWritten(log string) (int, error) {
 	return -1, nil
 }
 
-// segmentNumbers are the numbers of the segments, ascending.
+// segmentNumbers returns the numbers of the segments in ascending order.
 func segmentNumbers(log string) ([]int, error) {
 	files, err := os.ReadDir(log)
 	if err != nil {
@@ -108,7 +108,7 @@ func segmentNumbers(log string) ([]int, error) {
 	return out, nil
 }
 
-// closeGaps renumbers segments after those that an interrupted repair deleted. The storage opens no log with gaps.
+// closeGaps renumbers the segments after those that an interrupted repair deleted. The storage does not open a log with gaps.
 func closeGaps(log string, logger *slog.Logger) error {
 	all, err := segmentNumbers(log)
 	if err != nil || len(all) == 0 {
@@ -126,8 +126,8 @@ func closeGaps(log string, logger *slog.Logger) error {
 	return nil
 }
 
-// truncateDamaged truncates segments after their last readable record: a kill or a full disk interrupted a write. Later
-// segments stay, unlike in the storage's own repair: no record spans two segments.
+// truncateDamaged truncates segments after their last readable record. The rest was written while the process was killed or the disk became
+// full. Unlike in the storage's own repair, later segments are kept, because no record spans two segments.
 func truncateDamaged(log string, logger *slog.Logger) error {
 	all, err := segmentNumbers(log)
 	if err != nil {
@@ -170,7 +170,7 @@ func readSegment(path string) (end int64, err error) {
 	return end, reader.Err()
 }
 
-// isCorruption reports whether an error is of the content of a segment, and not of reading the file.
+// isCorruption reports whether an error is about the content of a segment, and not about reading the file.
 func isCorruption(err error) bool {
 	var (
 		content *wlog.CorruptionErr
@@ -179,14 +179,14 @@ func isCorruption(err error) bool {
 	return errors.As(err, &content) && !errors.As(err, &disk)
 }
 
-// rescueDir is where a segment left by a repair is read. The storage does not read it.
+// rescueDir is the directory in which a segment left by a repair is read. The storage does not read it.
 const rescueDir = "rescue"
 
-// rescueSegment turns a segment that a repair left and that cannot be restored into a block, and deletes it. The storage reads it in
-// a copy of the log as it was before the segment's successor. If the process is killed, the segment stays, and the block may exist
-// twice, which the storage merges.
+// rescueSegment converts a segment that a repair left and that cannot be restored to a block, and deletes it. To read it, the storage gets
+// a copy of the log from before the segment's successor. If the process is killed, the segment remains, and the block may exist twice. The
+// storage merges such blocks.
 func rescueSegment(dir, kept string, index int, logger *slog.Logger) (err error) {
-	// blockFile is what the storage allocates for a block's file, before it writes it.
+	// blockFile is the size that the storage allocates for a file of a block before it writes it.
 	const blockFile = 512 << 20
 	log, scratch := filepath.Join(dir, "wal"), filepath.Join(dir, rescueDir)
 	if err = os.RemoveAll(scratch); err != nil {
@@ -224,8 +224,8 @@ func rescueSegment(dir, kept string, index int, logger *slog.Logger) (err error)
 	return os.Remove(kept)
 }
 
-// rewindLog deletes what a log has from a segment on, and all of it where there is a later checkpoint: that has the current numbers
-// of the series, and the segment has others.
+// rewindLog deletes the log from a segment on. If there is a later checkpoint, it deletes the whole log, because the checkpoint has the
+// present numbers of the series, and the segment has other numbers.
 func rewindLog(log string, index int) error {
 	checkpoint, last, err := wlog.LastCheckpoint(log)
 	later := err == nil && last >= index

@@ -28,27 +28,27 @@ type store struct {
 	logger *slog.Logger
 	lock   *tsdbutil.DirLocker
 
-	// use is held for reading to use db, and for writing to replace it.
+	// use is read-locked to use db, and write-locked to replace it.
 	use sync.RWMutex
-	// db is nil if it cannot be opened.
+	// db is nil while it cannot be opened.
 	db *tsdb.DB
-	// head is that of db, or of the db before it; nil before the first.
+	// head is the head of db or of the previous db; nil before the first one.
 	head atomic.Pointer[tsdb.Head]
-	// opened counts the openings: references of series differ between them.
+	// opened counts how often the storage was opened. References of series are different after each opening.
 	opened uint64
 
-	// commits serializes commits, so that none follows a failed one.
+	// commits serializes commits, so that none follows a failed commit.
 	commits sync.Mutex
 
 	mu sync.Mutex
-	// err is why samples are not stored; nil while they are.
+	// err says why samples are not being stored; nil while they are.
 	err error
-	// broken: the storage must be reopened before it stores a sample.
+	// broken is true if the storage must be reopened before it stores another sample.
 	broken bool
 }
 
-// openStore locks the directory and opens the storage. If the disk is too full for that it returns a store without
-// storage, which reopen opens when there is space.
+// openStore locks the directory and opens the storage. If the disk is too full, it returns a store without storage, and reopen opens the
+// storage when there is space.
 func openStore(cfg Config, logger *slog.Logger) (*store, error) {
 	const private = 0o750
 	if err := os.MkdirAll(cfg.Dir, private); err != nil {
@@ -89,8 +89,8 @@ func (s *store) open() error {
 	options.MaxBlockDuration = s.cfg.blockRange()
 	options.WALCompression = compression.Snappy
 	options.MaxBlockChunkSegmentSize = segmentBytes
-	options.NoLockfile = true // The store has the lock, also while the storage is closed.
-	// Reloading also follows every compaction; writeChunks does the rest.
+	options.NoLockfile = true // The store has the lock, even while the storage is closed.
+	// The storage also reloads after every compaction, and writeChunks does the rest.
 	options.BlockReloadInterval = math.MaxInt64
 	db, err := tsdb.Open(s.cfg.Dir, s.logger.With("component", "tsdb"), prometheus.NewRegistry(), options, nil)
 	if err != nil {
@@ -123,8 +123,8 @@ func (s *store) checkDisk() error {
 	return s.err
 }
 
-// setErr records whether samples are stored, and logs a change. The caller holds mu. An error keeps its text while it
-// lasts: it is in statuses, which must not be updated for every byte.
+// setErr records whether samples are being stored, and logs a change. The caller holds mu. An error keeps its text while it persists. It
+// appears in statuses, which must not be updated for every byte.
 func (s *store) setErr(err error) {
 	switch {
 	case err != nil && s.err == nil:
@@ -155,7 +155,7 @@ func (s *store) isBroken() bool {
 	return s.broken
 }
 
-// acquire returns the open storage, which is not replaced before release.
+// acquire returns the open storage. It is not replaced before release.
 func (s *store) acquire() (db *tsdb.DB, release func(), err error) {
 	if err := s.checkDisk(); err != nil {
 		return nil, nil, err
@@ -168,7 +168,7 @@ func (s *store) acquire() (db *tsdb.DB, release func(), err error) {
 	return s.db, s.use.RUnlock, nil
 }
 
-// headState is the number of series in memory, and the time of their oldest sample.
+// headState returns the number of series in memory, and the time of their oldest sample.
 func (s *store) headState() (series uint64, oldest int64) {
 	if head := s.head.Load(); head != nil {
 		return head.NumSeries(), head.MinTime()
@@ -176,7 +176,7 @@ func (s *store) headState() (series uint64, oldest int64) {
 	return 0, 0
 }
 
-// endAppender ends an appender by its Commit or Rollback. Both write new series to the log.
+// endAppender calls the Commit or Rollback of an appender. Both write new series to the log.
 func (s *store) endAppender(end func() error) error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
@@ -205,8 +205,8 @@ func (s *store) reopen() bool {
 	return err == nil
 }
 
-// writeChunks writes complete chunks from memory to disk. On a full disk the storage panics; the log has the samples,
-// so the panic is recovered and the storage is reopened.
+// writeChunks writes complete chunks from memory to disk. The storage panics if the disk is full. The log has the samples, so the panic is
+// recovered and the storage is reopened.
 func (s *store) writeChunks() {
 	s.use.RLock()
 	defer s.use.RUnlock()
@@ -218,7 +218,7 @@ func (s *store) writeChunks() {
 	}
 }
 
-// recoverPanic turns a panic of the storage, which it raises when it cannot write chunks, into an error.
+// recoverPanic converts a panic of the storage to an error. The storage panics if it cannot write chunks.
 func recoverPanic(do func() error) (err error) {
 	defer func() {
 		if failed := recover(); failed != nil {
@@ -228,8 +228,8 @@ func recoverPanic(do func() error) (err error) {
 	return do()
 }
 
-// closeDB closes the storage. The caller holds use. A storage that has panicked panics here again and leaks some files
-// and a goroutine, once for every full disk; without the recovery the process would end.
+// closeDB closes the storage. The caller holds use. A storage that has panicked panics here again. It leaks some files and a goroutine each
+// time the disk is full. Without the recovery, the process would end.
 func (s *store) closeDB() error {
 	if s.db == nil {
 		return nil

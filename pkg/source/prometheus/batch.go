@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// maxParts is how many queries one request answers.
+	// maxParts limits how many queries are combined in one request.
 	maxParts = 64
-	// After a request that was not answered they are fewer by fewerBy for fewerTimes.
+	// After a request without an answer, the number is divided by fewerBy for the next fewerTimes requests.
 	fewerBy, fewerTimes = 4, 20
 )
 
@@ -38,7 +38,7 @@ func (s *Source) Batches(queries []refresh.Query) [][]refresh.Query {
 	slices.SortStableFunc(parts, func(a, b part) int {
 		return cmp.Or(a.of.Compare(b.of.Template), cmp.Compare(a.of.ID, b.of.ID))
 	})
-	parts = slices.CompactFunc(parts, func(a, b part) bool { return *a.of == *b.of }) // The same query once.
+	parts = slices.CompactFunc(parts, func(a, b part) bool { return *a.of == *b.of }) // The same query is sent once.
 	var batches [][]refresh.Query
 	for len(parts) > 0 {
 		of := parts[0].of.Template
@@ -70,7 +70,7 @@ func (s *Source) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
 		return answers, err
 	}
-	one := batch[int(s.probes.Add(1)%uint64(len(batch)))] // In turn: one may be what takes so long.
+	one := batch[int(s.probes.Add(1)%uint64(len(batch)))] // Queries take turns, because one of them may be the slow one.
 	if _, alone := s.Fetch(ctx, one); errors.Is(alone, series.ErrUnavailable) {
 		return nil, err
 	}
@@ -123,16 +123,16 @@ func (s *Source) fetchBatch(ctx context.Context, batch []refresh.Query) ([]refre
 	return answers, nil
 }
 
-// sizes are how many queries of a template one request asks, where they are fewer than maxParts.
+// sizes has, for each template, how many queries are combined in one request if that is fewer than maxParts.
 type sizes struct {
 	mu    sync.Mutex
 	fewer map[promexpr.Template]size
 }
 
-// size is for so many times still.
+// size is the number of parts for the next requests, and the number of requests for which it still applies.
 type size struct{ parts, times int }
 
-// next returns how many queries of a template the next requests ask.
+// next returns how many queries of a template the next request combines.
 func (s *sizes) next(t promexpr.Template) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *sizes) next(t promexpr.Template) int {
 	return now.parts
 }
 
-// lower notes that so many were not answered by one request.
+// lower records that a request with this number of parts was not answered.
 func (s *sizes) lower(t promexpr.Template, parts int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,16 +161,16 @@ func (s *sizes) lower(t promexpr.Template, parts int) {
 	s.fewer[t] = size{max(1, parts/fewerBy), fewerTimes}
 }
 
-// splits keeps how queries are split: parsing one takes longer than asking for it.
+// splits caches how queries are split, because parsing a query takes longer than sending it.
 type splits struct {
 	mu    sync.Mutex
 	known map[string]*promexpr.Part
 }
 
-// maxSplits bounds the memory: some hundred bytes each.
+// maxSplits limits the memory. An entry takes some hundred bytes.
 const maxSplits = 50_000
 
-// of returns how a query is split; nil where it cannot be.
+// of returns how a query is split; nil if it cannot be split.
 func (s *splits) of(expr string) *promexpr.Part {
 	s.mu.Lock()
 	defer s.mu.Unlock()

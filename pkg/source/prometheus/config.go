@@ -68,7 +68,7 @@ func (c Config) validateURL() error {
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil:
-		// The cause is not reported: it may quote a part of a password.
+		// The cause is not reported, because it may quote a part of a password.
 		return errors.New("prometheus URL: not a valid URL: expected http://HOST:PORT or https://HOST:PORT; " +
 			"escape special characters in a password, for example write %40 for @")
 	case !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "":
@@ -80,7 +80,7 @@ func (c Config) validateURL() error {
 // RedactedURL is a URL without user, password and query, which may have tokens.
 func RedactedURL(rawURL string) string {
 	u, err := url.Parse(rawURL)
-	// Without a host, or with a slash in the password, the password is parsed as another part.
+	// Without a host, or with a slash in the password, the password is parsed as a different part of the URL.
 	if err != nil || u.Host == "" || strings.Contains(u.Path, "@") {
 		return "a Prometheus"
 	}
@@ -88,7 +88,7 @@ func RedactedURL(rawURL string) string {
 	return u.String()
 }
 
-// withoutURL is an error without its URL, which may have secrets.
+// withoutURL returns an error without its URL, which may contain secrets.
 func withoutURL(err error) error {
 	if about, ok := errors.AsType[*url.Error](err); ok {
 		return about.Err
@@ -103,7 +103,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validateHTTP checks what the library finds only when it sends a request, too.
+// validateHTTP also checks what the library would only notice when it sends a request.
 func (c Config) validateHTTP() error {
 	problems := []error{c.HTTP.Validate()}
 	if (c.HTTP.TLSConfig.CertFile == "") != (c.HTTP.TLSConfig.KeyFile == "") {
@@ -126,7 +126,7 @@ func (c Config) validateHTTP() error {
 	return errors.Join(problems...)
 }
 
-// checkHeaderValue refuses a value with a line break, which would begin a header of its own. The value may be a secret.
+// checkHeaderValue rejects a value with a line break, which would begin another header. The value may be a secret.
 func checkHeaderValue(name, value string) error {
 	if httpguts.ValidHeaderFieldValue(value) {
 		return nil
@@ -138,7 +138,7 @@ func checkHeaderValue(name, value string) error {
 func (c Config) client() (api.Client, error) { //nolint:ireturn // The library's own constructor returns it.
 	settings := c.HTTP
 	settings.TLSConfig.MinVersion = max(settings.TLSConfig.MinVersion, promconfig.TLSVersions["TLS12"])
-	// It moves a bearer token to where the transport reads it.
+	// Validate moves a bearer token to where the transport reads it.
 	if err := settings.Validate(); err != nil {
 		return nil, fmt.Errorf("prometheus client: %w", err)
 	}

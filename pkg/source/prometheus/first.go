@@ -17,24 +17,24 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// keptSeries is how many series are read of an answer that should have so many. One more is named in the error.
+// keptSeries returns how many series are read of an answer that should have the expected number. The error lists the additional one.
 func keptSeries(expected int) int { return expected + 1 }
 
-// furtherSeries is in place of the rest of an answer with more series, whose array and objects it closes.
+// furtherSeries replaces the rest of an answer with more series. It closes the answer's array and objects.
 const furtherSeries = `{"metric":{},"values":[]}]}}`
 
-// firstSeries reads the first series, as many as are kept, of an answer to a range query, {"status":…,"data":{"result":[{series},…]}}. Where more
-// follow, the rest is not read: a store that ignores the limit of a query may send megabytes of them.
+// firstSeries reads the first series of an answer to a range query, {"status":…,"data":{"result":[{series},…]}}, up to the number to keep.
+// The rest is not read, because a store that ignores the limit of a query may send megabytes.
 type firstSeries struct {
 	from io.Reader
 	kept int
-	// open are the first brackets that are open.
+	// open has the outermost open brackets.
 	open     [3]byte
 	depth    int
 	inString bool
 	escaped  bool
 	series   int
-	// rest replaces what is not read.
+	// rest replaces the part that is not read.
 	rest string
 	over bool
 }
@@ -59,7 +59,7 @@ func (f *firstSeries) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // Readers return io.EOF as it is.
 }
 
-// begins moves on by a byte, and reports whether a series begins with it.
+// begins consumes a byte, and reports whether a series begins with it.
 func (f *firstSeries) begins(c byte) bool {
 	switch {
 	case f.escaped:
@@ -84,9 +84,9 @@ func (f *firstSeries) begins(c byte) bool {
 	return false
 }
 
-// mislabeled returns what is wrong with the labels of an answer: "" where they fit the query. If every selector of the
-// query wants namespace="a" (that of a tenant does), an answer with namespace="b" is another tenant's: of a proxy, a
-// cache or a server that confuses them. Most answers are totals without labels, which cannot be checked.
+// mislabeled says what is wrong with the labels of an answer; empty if they match the query. If every selector of the query requires
+// namespace="a" (as in a tenant's query), an answer with namespace="b" belongs to another tenant: a proxy, a cache or a server has mixed
+// them up. Most answers are totals without labels, which cannot be checked.
 func mislabeled(expr string, metric model.Metric) string {
 	if len(metric) == 0 {
 		return ""
@@ -103,7 +103,7 @@ func mislabeled(expr string, metric model.Metric) string {
 	return ""
 }
 
-// requiredLabels are the labels that every selector wants with the same value; none where a function writes labels.
+// requiredLabels returns the labels for which every selector requires the same value. It returns none if a function writes labels.
 func requiredLabels(root parser.Expr) map[string]string {
 	required, first, writes := map[string]string{}, true, false
 	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
@@ -127,7 +127,7 @@ func requiredLabels(root parser.Expr) map[string]string {
 	return required
 }
 
-// equalities are the labels that a selector wants with a value, without the name of the metric, which functions drop.
+// equalities returns the labels for which a selector requires a value. The name of the metric is left out, because functions drop it.
 func equalities(s *parser.VectorSelector) map[string]string {
 	out := map[string]string{}
 	for _, m := range s.LabelMatchers {
@@ -141,8 +141,8 @@ func equalities(s *parser.VectorSelector) map[string]string {
 // errPartial means that the server marked its answer as a part of the data.
 var errPartial = errors.New("the response is partial")
 
-// wholeAnswers refuses answers that are marked as partial. If a storage node is down, VictoriaMetrics' vmselect answers
-// with status 200, no warning and "isPartial": true next to the data, a field that the API client drops.
+// wholeAnswers rejects answers that are marked as partial. If a storage node is down, VictoriaMetrics' vmselect answers with status 200,
+// without a warning, and with "isPartial": true next to the data. The API client drops this field.
 type wholeAnswers struct{ api.Client }
 
 // Do sends a request and reads its answer.
@@ -154,7 +154,7 @@ func (c wholeAnswers) Do(ctx context.Context, req *http.Request) (*http.Response
 	return resp, body, err
 }
 
-// isPartial reports whether an answer has the mark. The field is before the data, which is then not read. What is not
+// isPartial reports whether an answer is marked as partial. The mark comes before the data, so the data is not read. An answer that is not
 // JSON has no mark; the API client reports it.
 func isPartial(body []byte) bool {
 	const mark = "isPartial"

@@ -12,12 +12,12 @@ import (
 const (
 	// redactedText replaces a secret.
 	redactedText = "xxxxx"
-	// minSecret is the length of the shortest secret: to redact "true" would only garble the text.
+	// minSecret is the minimum length of a text that is redacted. To redact a word like "true" would only garble the message.
 	minSecret = 6
 )
 
-// redact removes the secrets from a message of the server, or of a proxy before it. Some repeat the request that they
-// refuse, and errors are in logs, in statuses and on pages.
+// redact removes secrets from a message of the server or of a proxy before it. Some servers repeat the request that they reject, and errors
+// appear in logs, in statuses and on pages.
 func (c Config) redact(text string) string {
 	for _, secret := range c.secrets() {
 		if len(secret) < minSecret {
@@ -31,7 +31,7 @@ func (c Config) redact(text string) string {
 	return text
 }
 
-// urlSecrets are the parts of the URL that may be confidential.
+// urlSecrets returns the parts of the URL that may be confidential.
 func (c Config) urlSecrets() []string {
 	u, err := url.Parse(c.URL)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c Config) urlSecrets() []string {
 	return all
 }
 
-// secrets are the parts of a request that may be confidential.
+// secrets returns the parts of a request that may be confidential.
 func (c Config) secrets() []string {
 	all := c.urlSecrets()
 	if basic := c.HTTP.BasicAuth; basic != nil {
@@ -80,12 +80,12 @@ func (c Config) secrets() []string {
 	return all
 }
 
-// basicSecrets are a user and a password, apart and as they are sent.
+// basicSecrets returns a user and a password, separately and in the form in which they are sent.
 func basicSecrets(name, password string) []string {
 	return []string{base64.StdEncoding.EncodeToString([]byte(name + ":" + password)), password, name}
 }
 
-// contentOf is the content of a file with a secret; empty if there is none.
+// contentOf returns the content of a file with a secret; empty if there is none.
 func contentOf(file string) string {
 	if file == "" {
 		return ""

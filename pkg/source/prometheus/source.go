@@ -19,7 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
 )
 
-// maxPoints is the largest number of points per request: Prometheus refuses more than 11,000.
+// maxPoints limits the number of points per request, because Prometheus rejects more than 11,000.
 const maxPoints = 10_000
 
 // Source fetches history from one server. It is safe for concurrent use.
@@ -31,9 +31,9 @@ type Source struct {
 
 	splits splits
 	sizes  sizes
-	// probes counts the queries of batches that were asked alone.
+	// probes counts the queries of batches that were sent on their own.
 	probes atomic.Uint64
-	// withoutNative: the server's language has no functions of native histograms.
+	// withoutNative is true if the server's language has no functions for native histograms.
 	withoutNative atomic.Bool
 }
 
@@ -99,7 +99,8 @@ func (s *Source) noSeries(q refresh.Query) error {
 		s.name, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNoSeries, q.Expr)
 }
 
-// fetchPiece fills a piece of the range, and returns its series, or that of the pieces before: all must be of the same.
+// fetchPiece fills a piece of the range. It returns the series of the piece, or that of the previous pieces. All pieces must have the same
+// series.
 func (s *Source) fetchPiece(
 	ctx context.Context, q refresh.Query, piece forecast.Series, seen *model.SampleStream,
 ) (*model.SampleStream, error) {
@@ -107,7 +108,7 @@ func (s *Source) fetchPiece(
 	switch {
 	case err != nil:
 		return nil, err
-	case len(matrix) > 1: // Also with the same labels, which a store that merges others may return.
+	case len(matrix) > 1: // This includes series with the same labels, which a store that merges other stores may return.
 		return nil, s.severalSeries(matrix)
 	case len(matrix) == 0:
 		return seen, nil
@@ -126,12 +127,12 @@ func (s *Source) SourceClock(ctx context.Context, _ string, _ refresh.SourceRef)
 
 // Clock returns the time by the server's own clock.
 func (s *Source) Clock(ctx context.Context) (time.Time, error) {
-	// A query without a time is evaluated at the server's present.
+	// A query without a time is evaluated at the server's present time.
 	value, err := s.instant(ctx, "time()", time.Time{})
 	if err != nil {
 		return time.Time{}, err
 	}
-	// The time of the answer is that of the clock. In VictoriaMetrics, which answers with a vector, the value is 30 s before it
+	// The time of the answer is the time of the server's clock. VictoriaMetrics answers with a vector whose value is 30 s earlier
 	// (-search.latencyOffset).
 	switch answer := value.(type) {
 	case *model.Scalar:
@@ -182,7 +183,7 @@ func (s *Source) lookback() []v1.Option {
 	return []v1.Option{v1.WithLookbackDelta(s.cfg.Lookback)}
 }
 
-// vector evaluates an expression at one time, whose value must be a vector.
+// vector evaluates an expression at one time. The value must be a vector.
 func (s *Source) vector(ctx context.Context, expr string, at time.Time, options ...v1.Option) (model.Vector, error) {
 	value, err := s.instant(ctx, expr, at, options...)
 	if err != nil {
@@ -209,8 +210,8 @@ func (s *Source) instant(ctx context.Context, expr string, at time.Time, options
 	return value, err
 }
 
-// inDialect asks an expression, and explains its error. MetricsQL, the language of VictoriaMetrics, has no function for the count of a native
-// histogram: where a query that has it is refused, and not without it, it is left out from then on.
+// inDialect sends an expression, and explains its error. MetricsQL, the language of VictoriaMetrics, has no function for the count of a
+// native histogram. If a query is rejected with this function and accepted without it, the function is left out from then on.
 func (s *Source) inDialect(ctx context.Context, expr string, ask func(expr string) error) error {
 	if s.withoutNative.Load() {
 		expr = promexpr.WithoutNative(expr)
@@ -227,7 +228,7 @@ func (s *Source) inDialect(ctx context.Context, expr string, ask func(expr strin
 	return explained
 }
 
-// check refuses a query whose grid the API cannot express, or that is too long.
+// check rejects a query that is too long or whose grid the API cannot express.
 func (s *Source) check(q refresh.Query) error {
 	switch {
 	case q.Step < time.Millisecond || q.Step%time.Millisecond != 0:
@@ -246,8 +247,8 @@ func (s *Source) check(q refresh.Query) error {
 	return nil
 }
 
-// request fetches one piece of so many series. A limit keeps a query without sum() from costing thousands of series; what servers that
-// ignore it send is not read.
+// request fetches one piece with an expected number of series. A limit prevents a query without sum() from returning thousands of series.
+// Some servers ignore the limit; the additional series are not read.
 func (s *Source) request(
 	ctx context.Context, q refresh.Query, piece forecast.Series, wanted int,
 ) (model.Matrix, error) {
@@ -281,14 +282,14 @@ func (s *Source) request(
 			)
 		}
 	}
-	if len(matrix) > 1 { // Which has its own error.
+	if len(matrix) > 1 { // Several series have their own error.
 		return matrix, nil
 	}
 	return matrix, s.checkComplete(warnings)
 }
 
-// checkComplete refuses an answer with a warning about a failed part: its total would be too low. Warnings about the
-// query itself ("PromQL warning: …") apply to every answer and are for its author.
+// checkComplete rejects an answer with a warning that a part failed, because its total would be too low. Warnings about the query itself
+// ("PromQL warning: …") apply to every answer, and are for the author of the query.
 func (s *Source) checkComplete(warnings v1.Warnings) error {
 	for _, w := range warnings {
 		if !strings.HasPrefix(w, "PromQL ") {
@@ -301,7 +302,7 @@ func (s *Source) checkComplete(warnings v1.Warnings) error {
 var errHistogram = errors.New("the query returns native histograms instead of numbers: apply histogram_count(), " +
 	"histogram_sum() or histogram_quantile()")
 
-// fillGrid writes the samples to the grid. Times off the grid or out of order are an error.
+// fillGrid writes the samples to the grid. A time that is out of order or not on the grid is an error.
 func (s *Source) fillGrid(piece forecast.Series, stream *model.SampleStream) error {
 	if len(stream.Histograms) > 0 {
 		return fmt.Errorf("%s: %w: %w", s.name, errHistogram, series.ErrQuery)

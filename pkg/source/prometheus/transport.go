@@ -22,7 +22,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// maxErrorBody is how much of an error's body is read; the cause is at its start.
+// maxErrorBody limits how much of an error's body is read; the cause is at the beginning.
 const maxErrorBody = 64 << 10
 
 const (
@@ -31,21 +31,21 @@ const (
 	maxOtherBytes  = 64 << 10 // For the rest.
 )
 
-// expected is what a request of a range asks for, and the key of it in the request's context.
+// expected is the size that a range request should return. The zero value is its key in the request's context.
 type expected struct{ points, series int }
 
-// maxAnswers is how many bytes of answers are read at once, over all sources: decoded they take about four times as much.
+// maxAnswers limits the bytes of answers that are read at the same time, over all sources. Decoded answers take about four times as much.
 const maxAnswers = 64 << 20
 
 var answers = semaphore.NewWeighted(maxAnswers) //nolint:gochecknoglobals // All sources share a process.
 
-// boundedTransport bounds the answers of a server, because the API client reads them whole into memory.
+// boundedTransport limits the answers of a server, because the API client reads them into memory in full.
 type boundedTransport struct {
 	next     http.RoundTripper
 	maxBytes int64
 }
 
-// limit is the most that is read of an answer: one series more than is expected, which is an error already.
+// limit returns how much of an answer is read. One series more than expected fits, which is already an error.
 func (g boundedTransport) limit(of expected) int64 {
 	return min(g.maxBytes, maxOtherBytes+int64(keptSeries(of.series))*(maxLabelBytes+maxSampleBytes*int64(of.points)))
 }
@@ -77,7 +77,7 @@ func (g boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := answers.Acquire(req.Context(), limit); err != nil {
 		return nil, errors.Join(err, resp.Body.Close())
 	}
-	// At the limit this returns an error; an io.LimitReader would end the answer.
+	// At the limit, this reader returns an error. An io.LimitReader would silently end the answer.
 	whole := http.MaxBytesReader(nil, resp.Body, limit)
 	body := &answerBody{whole, whole, sync.OnceFunc(func() { answers.Release(limit) })}
 	if ofRange {
@@ -87,7 +87,7 @@ func (g boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// answerBody gives back its share of the memory when it is closed.
+// answerBody releases its share of the memory when it is closed.
 type answerBody struct {
 	io.Reader
 	io.Closer
@@ -111,7 +111,7 @@ func (g boundedTransport) CloseIdleConnections() {
 // errHTMLPage means that the answer is a page for browsers.
 var errHTMLPage = errors.New("the response is an HTML page")
 
-// redirectError is a redirect. It is not followed: a POST would lose its query, and the token is for one host.
+// redirectError is a redirect. Forewarm does not follow it: a POST would lose its query, and the token is meant for one host.
 type redirectError struct{ to *url.URL }
 
 // Error has the target, without its query.
@@ -122,7 +122,7 @@ func (e *redirectError) Error() string {
 // ErrTimeout is wrapped, together with series.ErrUnavailable, if a request took longer than its timeout.
 var ErrTimeout = errors.New("no response")
 
-// explain turns a failed request into an error with a sentinel and an action.
+// explain converts a failed request to an error with a sentinel and an action.
 func (s *Source) explain(ctx context.Context, err error) error {
 	var (
 		refused  *v1.Error
@@ -130,7 +130,7 @@ func (s *Source) explain(ctx context.Context, err error) error {
 		large    *http.MaxBytesError
 	)
 	switch {
-	case ctx.Err() != nil: // The caller gave up, which is no error of the server.
+	case ctx.Err() != nil: // The caller gave up, so this is not an error of the server.
 		return fmt.Errorf("%s: %w: %w", s.name, context.Cause(ctx), series.ErrUnavailable)
 	case errors.Is(err, context.DeadlineExceeded):
 		return s.unavailable("%w within %v: raise the timeout, or make the query cheaper with a recording rule",
@@ -166,7 +166,7 @@ func (s *Source) explain(ctx context.Context, err error) error {
 	}
 }
 
-// withoutAddress is an error of a connection without the addresses of both ends.
+// withoutAddress returns an error of a connection without the addresses of both ends.
 func withoutAddress(err error) error {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Errorf("the host was not found: %s", unknown.Err)
@@ -177,11 +177,11 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// explainAnswer explains answers that are errors: of the query, which are permanent, or of the server.
+// explainAnswer explains answers that are errors, either of the query (which are permanent) or of the server.
 func (s *Source) explainAnswer(e *v1.Error) error {
 	e = decoded(e)
 	message := s.clip(executing.ReplaceAllString(e.Msg, ""))
-	if e.Type == v1.ErrBadResponse { // The parser quotes parts of the answer, which may have parts of secrets.
+	if e.Type == v1.ErrBadResponse { // The parser quotes parts of the answer, which may contain secrets.
 		message, _, _ = strings.Cut(message, ", error found in")
 	}
 	ofQuery := e.Type == v1.ErrBadData || e.Type == v1.ErrExec || isVictoriaMetrics(e.Type)
@@ -190,7 +190,7 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 		return fmt.Errorf("%s: %s: %w: use a recording rule, a longer step or less history", s.name,
 			s.clip(limit(e.Msg)), series.ErrTooLarge)
 	case e.Type == v1.ErrExec && strings.Contains(e.Msg, "rpc error: code = "):
-		// Thanos names a store that fails as it names a query that cannot be executed.
+		// Thanos uses the same type of error for a store that fails and for a query that cannot be executed.
 		return s.unavailable("a store behind the server failed: %s: check that store", message)
 	case isVictoriaMetrics(e.Type) && isTrouble(e.Msg):
 		const trouble = "the server could not execute the query: %s: check its load, its disk and its storage nodes"
@@ -216,9 +216,9 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 	}
 }
 
-// decoded returns what an error says whose body the API client could not decode: JSON whose errorType is a number, or plain text. The
-// client then has the status as the message and the body as the detail. Of plain text, a status of 422 is of a query, and one of 400 only if
-// the text names a limit or a parser: proxies answer 400 too.
+// decoded fills in the type and the message of an error whose body the API client could not decode: JSON whose errorType is a number, or
+// plain text. In that case the client has the status as the message and the body as the detail. With plain text, a status of 422 is an
+// error of the query. A status of 400 is one only if the text mentions a limit or a parser, because proxies also answer 400.
 func decoded(e *v1.Error) *v1.Error {
 	unprocessable := strings.HasSuffix(e.Msg, " 422")
 	text := strings.TrimSpace(e.Detail)
@@ -241,16 +241,17 @@ func decoded(e *v1.Error) *v1.Error {
 	return e
 }
 
-// unprocessableType is VictoriaMetrics' type of an error of a query: the status. Since August 2026 it is 400 for invalid parameters.
+// unprocessableType is the type that VictoriaMetrics gives to an error of a query, which is the status. Since August 2026, it is 400 for
+// invalid parameters.
 const unprocessableType v1.ErrorType = "422"
 
-// isVictoriaMetrics reports whether an error's type is a status of VictoriaMetrics for a query that it does not answer. It says nothing
-// about the cause: the text has it.
+// isVictoriaMetrics reports whether the type of an error is the status of VictoriaMetrics for a query that it cannot answer. The type says
+// nothing about the cause; only the text does.
 func isVictoriaMetrics(t v1.ErrorType) bool { return t == unprocessableType || t == "400" }
 
-// limit returns what an error says of a limit on samples, series, points, memory or time, by the words of Prometheus, VictoriaMetrics, Mimir,
-// Cortex and Thanos: the clause with the words, because what is before it is long. It is empty where the error is another one. A limit on the
-// length of the query itself is none: the answer is not too large.
+// limit returns the part of an error that mentions a limit on samples, series, points, memory or time. It recognizes the words of
+// Prometheus, VictoriaMetrics, Mimir, Cortex and Thanos. It returns only the clause with these words, because the text before it is long.
+// The result is empty for other errors. A limit on the length of the query does not count, because then the answer is not too large.
 func limit(text string) string {
 	text = withoutQuotes(text)
 	lower := strings.ToLower(text)
@@ -275,8 +276,8 @@ func limit(text string) string {
 	return ""
 }
 
-// isTrouble reports whether an error of VictoriaMetrics is one of the server: it has the type of an error of the query for nearly
-// everything that fails while it executes one.
+// isTrouble reports whether an error of VictoriaMetrics is an error of the server. VictoriaMetrics uses the type for query errors for
+// nearly everything that fails during execution.
 func isTrouble(text string) bool {
 	text = strings.ToLower(withoutQuotes(text))
 	for _, words := range []string{
@@ -291,13 +292,13 @@ func isTrouble(text string) bool {
 	return false
 }
 
-// quoted is a text in quotes, as servers write the query into their errors.
+// quoted matches a quoted text. Servers quote the query in their errors.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// withoutQuotes is a server's text without what it quotes: a query may have any words.
+// withoutQuotes removes the quoted parts of a server's text, because a query may contain any words.
 func withoutQuotes(text string) string { return quoted.ReplaceAllString(text, `""`) }
 
-// executing is what VictoriaMetrics writes before the cause. The query is the Forecast's, and long.
+// executing matches what VictoriaMetrics writes before the cause. It contains the query of the Forecast, which is long.
 var executing = regexp.MustCompile(
 	`^error when executing query="(?:[^"\\]|\\.)*" (?:for|on the time range) \([^)]*\): `,
 )
@@ -306,7 +307,7 @@ func (s *Source) unavailable(format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %w", s.name, fmt.Errorf(format, args...), series.ErrUnavailable)
 }
 
-// detail is the start of the server's message, if there is one.
+// detail returns the beginning of the server's message, if there is one.
 func (s *Source) detail(e *v1.Error) string {
 	if e.Detail == "" {
 		return ""
@@ -314,7 +315,7 @@ func (s *Source) detail(e *v1.Error) string {
 	return ": " + s.clip(e.Detail)
 }
 
-// severalSeries is the error for several series. It lists two.
+// severalSeries returns the error for several series. It lists two of them.
 func (s *Source) severalSeries(matrix model.Matrix) error {
 	const show = 2
 	names := make([]string, 0, show)
@@ -329,7 +330,7 @@ func (s *Source) severalSeries(matrix model.Matrix) error {
 		s.name, strings.Join(names, ", "), more, series.ErrSeveralSeries)
 }
 
-// clip shortens a server's message to a line, without secrets.
+// clip shortens a server's message to one line, without secrets.
 func (s *Source) clip(text string) string {
 	const limit = 160
 	text = s.cfg.redact(text)

@@ -43,7 +43,7 @@ type History struct {
 	FromZero, Assumed bool
 }
 
-// errEmpty says that there is a series and nothing in it.
+// errEmpty says that the series exists but has no values.
 var errEmpty = errors.New("the history has no values")
 
 // Trace says what to read of a trace.
@@ -75,7 +75,7 @@ func (t Trace) Read(content io.Reader) (History, error) {
 	return h, nil
 }
 
-// named is an error whose commands have the path of the file.
+// named is an error whose text contains commands. In these, the path of the file is filled in.
 type named struct {
 	error
 
@@ -112,8 +112,8 @@ func Judged(h History) (History, error) {
 	return h, nil
 }
 
-// comesBack reports whether the values of the last day fall by about as much as they rise, and never to nearly nothing, as a counter
-// does that starts again: they ramp up again and again.
+// comesBack reports whether the values of the last day fall by about as much as they rise, and never fall to nearly nothing. A counter that
+// restarts falls to nearly nothing instead.
 func comesBack(h History) bool {
 	const nearlyNothing, about = 0.1, 0.9
 	newest := h.Values[max(0, h.Len()-int(demand.ShapeTime/h.Step)):]
@@ -182,7 +182,7 @@ func (h History) Describe() string {
 	return text
 }
 
-// plain is a number without an exponent.
+// plain formats a number without an exponent.
 func plain(v float64) string {
 	if v >= 1e6 {
 		return humanize.Amount(v)
@@ -190,7 +190,7 @@ func plain(v float64) string {
 	return humanize.Number(v)
 }
 
-// every is how often a step comes.
+// every describes the interval between two steps.
 func every(step time.Duration) string {
 	for _, unit := range []struct {
 		length time.Duration
@@ -221,8 +221,8 @@ func FormatSpan(d time.Duration) string {
 	return fmt.Sprintf("%.3g s", d.Seconds())
 }
 
-// pointsAtOnce are asked for by one request: a day of minutes. A slow server answers that when it would not a fortnight,
-// and how far the work is can be told.
+// pointsAtOnce is how many points one request covers: a day of minutes. A slow server can answer that even if it cannot answer two weeks,
+// and the progress can be shown.
 const pointsAtOnce = 1440
 
 // Range is a range of a query of a Prometheus, in whole steps before an end.
@@ -268,13 +268,13 @@ func (r *Range) Read(ctx context.Context, progress func(points int)) (History, e
 	return h, nil
 }
 
-// onSteps is the query of the range.
+// onSteps returns the query of the range.
 func (r *Range) onSteps() refresh.Query {
 	to := time.Unix(0, r.End.UnixNano()/int64(r.Step)*int64(r.Step)).UTC()
 	return refresh.Query{Expr: r.Query, From: to.Add(r.Step - r.Length.Truncate(r.Step)), To: to, Step: r.Step}
 }
 
-// explain adds how far the reading came, and what to do where more of it was too much for the server.
+// explain adds how far the reading has come. If the range was too much for the server, it also says what to do.
 func (r *Range) explain(ctx context.Context, err error, read time.Duration) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("interrupted after reading %s of %s of history: %w", FormatSpan(read),
@@ -282,7 +282,7 @@ func (r *Range) explain(ctx context.Context, err error, read time.Duration) erro
 	}
 	slow := errors.Is(err, series.ErrUnavailable) && (read > 0 || errors.Is(err, prometheus.ErrTimeout))
 	if !slow && !errors.Is(err, series.ErrTooLarge) {
-		return err // Where nothing is answered at all, or the query is at fault, less of it would not help.
+		return err // If nothing was answered, or the query is wrong, a shorter range would not help.
 	}
 	const slower = "%s of %s of history were read, then the query failed: %w; if the server is slow, read less with a shorter " +
 		"--range or a larger --step (now %s), or wait longer with --query-timeout (now %s)"

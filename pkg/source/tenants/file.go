@@ -24,7 +24,7 @@ import (
 
 const (
 	maxFile        = 1 << 20 // In bytes: a ConfigMap has at most 1 MiB.
-	maxSources     = 1_000   // Each has connections of its own.
+	maxSources     = 1_000   // Each source has its own connections.
 	everyNamespace = "*"     // Grants a source to all namespaces.
 )
 
@@ -61,7 +61,7 @@ func (s *Source) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*plain)(s))
 }
 
-// parse reads the content of a file that lies in a folder. The error lists every problem.
+// parse reads the content of a file in a directory. The error lists every problem.
 func parse(content []byte, dir string) ([]Source, error) {
 	if len(content) > maxFile {
 		return nil, fmt.Errorf("the file is larger than %d bytes", maxFile)
@@ -129,7 +129,8 @@ func (s *Source) validate() error {
 	return errors.Join(problems...)
 }
 
-// inlineSecrets are the names of a configuration's fields with a secret, or a reference to a store that is not there.
+// inlineSecrets returns the names of the fields of a configuration that contain a secret, or that refer to a secret store. There is no such
+// store here.
 func inlineSecrets(v reflect.Value) []string {
 	var out []string
 	switch v.Kind() { //nolint:exhaustive // The others hold no secrets.
@@ -175,8 +176,8 @@ func (s *Source) clientConfig(timeout time.Duration) prometheus.Config {
 	}
 }
 
-// fingerprint is equal for two sources that read the same store in the same way: all but who may use it. The contents of
-// files do not matter, so that a rotated password does not cost the history that was read.
+// fingerprint is equal for two sources that read the same store in the same way. It depends on everything except the grants. The contents
+// of files do not matter, so that the history stays after a password is rotated.
 func (s *Source) fingerprint() (string, error) {
 	same := *s
 	same.Namespaces = nil

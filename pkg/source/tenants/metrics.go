@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// metrics are those of the sources. Their label is a name in the operator's file, so there are few of it.
+// metrics has the metrics of the sources. Their label is the name in the operator's file, so there are few series.
 type metrics struct {
 	reloadOK prometheus.Gauge
 	seconds  *prometheus.HistogramVec
@@ -56,7 +56,7 @@ func (m *metrics) reloaded(err error) {
 	}
 }
 
-// answered records a query. An answer without a series is no failure of the source.
+// answered records a query. An answer without series is not a failure of the source.
 func (m *metrics) answered(source string, took time.Duration, err error) {
 	m.seconds.WithLabelValues(source).Observe(took.Seconds())
 	failed := m.failures.WithLabelValues(source)

@@ -31,7 +31,7 @@ type Sources struct {
 
 	grants   atomic.Pointer[grants]
 	revision atomic.Uint64
-	// content of the file that is in use.
+	// content is the content of the file in use.
 	content []byte
 }
 
@@ -50,7 +50,7 @@ var (
 	_ refresh.Clocked = (*Sources)(nil)
 )
 
-// grants are the sources of one version of the file, in its order. They are never modified.
+// grants are the sources of one version of the file, in the order of the file. They are never modified.
 type grants []*client
 
 // client is a source with its connections.
@@ -59,8 +59,8 @@ type client struct {
 
 	revision string
 	source   *prometheus.Source
-	// err is why there is no client: a file that is not there yet, for example. Then only its own namespaces suffer, and
-	// the next reload tries again.
+	// err says why there is no client, for example because a file does not exist yet. Only the namespaces of this source are affected, and the
+	// next reload tries again.
 	err error
 }
 
@@ -159,7 +159,7 @@ func (c *client) close() {
 	}
 }
 
-// replace returns the grants of a new version of the file. A source of which only the grants differ keeps its client.
+// replace returns the grants of a new version of the file. If only the grants of a source differ, the source keeps its client.
 func (g grants) replace(content []byte, config Config) (grants, error) {
 	listed, err := parse(content, filepath.Dir(config.File))
 	if err != nil {
@@ -181,7 +181,7 @@ func (g grants) replace(content []byte, config Config) (grants, error) {
 	return next, nil
 }
 
-// named returns the source of a name; nil if there is none.
+// named returns the source with a name; nil if there is none.
 func (g grants) named(name string) *client {
 	if i := slices.IndexFunc(g, func(c *client) bool { return c.Name == name }); i >= 0 {
 		return g[i]
@@ -280,7 +280,7 @@ func (s *Sources) FetchBatch(ctx context.Context, batch []refresh.Query) ([]refr
 	return answers, err
 }
 
-// ask asks the source of a query.
+// ask sends a query to its source.
 func ask[A any](s *Sources, q refresh.Query, fetch func(*prometheus.Source) (A, error)) (answer A, err error) {
 	c, err := s.granted(q)
 	if err != nil {
@@ -292,7 +292,7 @@ func ask[A any](s *Sources, q refresh.Query, fetch func(*prometheus.Source) (A, 
 	if err != nil {
 		return answer, fmt.Errorf("source %s: %w", c.Name, err)
 	}
-	// What a grant allowed when the query was sent is not shown once the grant is gone.
+	// An answer is not returned if its grant was revoked after the query was sent.
 	if _, err := s.granted(q); err != nil {
 		return answer, err
 	}

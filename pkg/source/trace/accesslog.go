@@ -8,15 +8,15 @@ import (
 )
 
 var (
-	// logLine is a line of an access log in the Common Log Format or the combined one, as Apache, nginx and Traefik write it.
+	// logLine matches a line of an access log in the Common Log Format or the combined format, as Apache, nginx and Traefik write it.
 	logLine = regexp.MustCompile(
 		`^(\S+) +\S+ .*?\[(\d{2}/[A-Za-z]{3}/\d{4}:[^\]]+)\] "(?:[^"\\]|\\.)*" (\d{3}) (\d+|-)`,
 	)
-	// envoyLine is a line of Envoy's default format: time, request, status, flags, bytes received and sent.
+	// envoyLine matches a line of Envoy's default format: time, request, status, flags, bytes received and sent.
 	envoyLine = regexp.MustCompile(`^(\S* *)\[(\d{4}-\d\d-\d\dT[^\]]+)\] "(?:[^"\\]|\\.)*" (\d{3}) .*?\s\d+ (\d+) \d+ `)
 )
 
-// findLog returns the parts of a line of an access log: host, time, status and bytes; nil for another line.
+// findLog returns the parts of a line of an access log (host, time, status and bytes); nil for other lines.
 func findLog(line []byte) [][]byte {
 	if found := logLine.FindSubmatch(line); found != nil {
 		return found
@@ -24,7 +24,7 @@ func findLog(line []byte) [][]byte {
 	return envoyLine.FindSubmatch(line)
 }
 
-// isAccessLog reports whether a line of an access log is near the beginning of a text: a server may write others when it starts.
+// isAccessLog reports whether one of the first lines of a text is from an access log. A server may write other lines when it starts.
 func isAccessLog(begins []byte) bool {
 	for line := range bytes.Lines(begins) {
 		if findLog(line) != nil {
@@ -34,7 +34,7 @@ func isAccessLog(begins []byte) bool {
 	return false
 }
 
-// openAccessLog reads an access log: a row for each request. Lines that are none are counted.
+// openAccessLog reads an access log as one row for each request. Other lines are counted.
 func openAccessLog(buffered *bufio.Reader, from *unpacked) *table {
 	lines := bufio.NewScanner(buffered)
 	lines.Buffer(nil, maxLine)
@@ -54,7 +54,7 @@ func openAccessLog(buffered *bufio.Reader, from *unpacked) *table {
 	return t
 }
 
-// skippedNote says how many lines were left out; empty for none.
+// skippedNote says how many lines were skipped; empty if none were.
 func (t *table) skippedNote() []string {
 	if t.skipped == 0 {
 		return nil

@@ -14,10 +14,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// answerColumn is the name of the one column that an answer has.
+// answerColumn is the name of the only column of an answer.
 const answerColumn = "value"
 
-// object is a JSON object by its members.
+// object has the members of a JSON object.
 type object map[string]json.RawMessage
 
 func (o object) has(names ...string) bool {
@@ -29,7 +29,7 @@ func (o object) has(names ...string) bool {
 	return true
 }
 
-// openJSON finds out what a JSON is.
+// openJSON detects what a JSON text contains.
 func openJSON(buffered *bufio.Reader, from *unpacked) (*table, error) {
 	limit := from.limit
 	from.expectJSON()
@@ -77,14 +77,15 @@ func openJSON(buffered *bufio.Reader, from *unpacked) (*table, error) {
 	return openObjects(first, lines, from)
 }
 
-// isAnswer reports whether an object is the answer of a Prometheus, by its members: a row of a log may have some of them.
+// isAnswer reports whether an object is an answer of Prometheus. It checks all members, because a row of a log may have some of them.
 func (o object) isAnswer() bool {
 	var data object
 	status := unquoted(o["status"])
 	return json.Unmarshal(o["data"], &data) == nil && data.has("result") || status == "success" || status == "error"
 }
 
-// onlyOne refuses what follows the one JSON of a file, such as further pages of an answer. join is the command that joins them.
+// onlyOne rejects anything that follows the JSON value of a file, for example further pages of an answer. join is the command that joins
+// them.
 func onlyOne(rest io.Reader, join string) error {
 	var next [1]byte
 	for {
@@ -147,7 +148,7 @@ func openAnswer(whole json.RawMessage, from *unpacked) (*table, error) {
 			"run the query again when all storage nodes are up")
 	}
 	for _, w := range answer.Warnings {
-		if !strings.HasPrefix(w, "PromQL ") { // Those are about the query.
+		if !strings.HasPrefix(w, "PromQL ") { // Such warnings are about the query.
 			return nil, fmt.Errorf("trace: the response may be incomplete (%.200s): check the stores behind the "+
 				"server, and run the query again", printable.Line(w))
 		}
@@ -157,8 +158,7 @@ func openAnswer(whole json.RawMessage, from *unpacked) (*table, error) {
 
 const wantAnswer = "expected the response of /api/v1/query_range with one series, such as the result of sum(…)"
 
-// openSeries reads the values of the one series of a result. They are read one after the other: what is hostile ends at the limit of
-// rows.
+// openSeries reads the values of the only series in a result. It reads them one at a time, so that a malicious file ends at the row limit.
 func openSeries(result []object, from *unpacked) (*table, error) {
 	if len(result) != 1 {
 		return nil, fmt.Errorf("trace: the response has %d series; %s", len(result), wantAnswer)
@@ -181,12 +181,12 @@ func openSeries(result []object, from *unpacked) (*table, error) {
 	}), nil
 }
 
-// newAnswer is a table of times and values.
+// newAnswer returns a table of times and values.
 func newAnswer(from *unpacked, column string, read func() (int, []string, error)) *table {
 	return &table{names: []string{"time", column}, separator: ',', row: "sample", from: from, read: read}
 }
 
-// unquoted is the text of a JSON value.
+// unquoted returns the text of a JSON value.
 func unquoted(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -195,10 +195,10 @@ func unquoted(value json.RawMessage) string {
 	return string(value)
 }
 
-// pairs are times and values.
+// pairs has times and values.
 type pairs struct{ times, values []json.RawMessage }
 
-// table is the pairs in order of time, as far as that is to be seen.
+// table returns the pairs in order of time, if their times can be compared.
 func (p *pairs) table(from *unpacked, column string) (*table, error) {
 	if len(p.times) != len(p.values) {
 		return nil, fmt.Errorf("trace: the series has %d times and %d values", len(p.times), len(p.values))
@@ -223,7 +223,7 @@ func (p *pairs) table(from *unpacked, column string) (*table, error) {
 	}), nil
 }
 
-// openExport reads what /api/v1/export of VictoriaMetrics answers: a line for each block of a series.
+// openExport reads an answer of /api/v1/export of VictoriaMetrics: one line for each block of a series.
 func openExport(first json.RawMessage, decoder *json.Decoder, from *unpacked) (*table, error) {
 	type block struct {
 		Metric     json.RawMessage
@@ -254,7 +254,7 @@ func openExport(first json.RawMessage, decoder *json.Decoder, from *unpacked) (*
 	}
 }
 
-// openMetricData reads what get-metric-data of CloudWatch prints.
+// openMetricData reads the output of CloudWatch's get-metric-data.
 func openMetricData(whole object, from *unpacked) (*table, error) {
 	var results []struct {
 		Label, StatusCode  string
@@ -278,7 +278,7 @@ func openMetricData(whole object, from *unpacked) (*table, error) {
 	return p.table(from, columnName(results[0].Label))
 }
 
-// openDatapoints reads what get-metric-statistics of CloudWatch prints, if it has one statistic.
+// openDatapoints reads the output of CloudWatch's get-metric-statistics, if it has one statistic.
 func openDatapoints(whole object, from *unpacked) (*table, error) {
 	var points []object
 	if err := json.Unmarshal(whole["Datapoints"], &points); err != nil {
@@ -306,7 +306,7 @@ func openDatapoints(whole object, from *unpacked) (*table, error) {
 	return p.table(from, columnName(statistic))
 }
 
-// columnName is a name for a column that may have none.
+// columnName returns a name for a column, which may have none.
 func columnName(name string) string {
 	if name == "" {
 		return answerColumn
@@ -314,10 +314,10 @@ func columnName(name string) string {
 	return name
 }
 
-// maxObject is the longest JSON object of a line.
+// maxObject limits the length of a JSON object on a line.
 const maxObject = 1 << 20
 
-// openObjects reads JSON objects, a line each, of which the first is given. Its members are the columns.
+// openObjects reads JSON objects, one on each line. The first one is given. Their members are the columns.
 func openObjects(first json.RawMessage, rest *bufio.Scanner, from *unpacked) (*table, error) {
 	lines := [][]byte{first}
 	for len(lines) < seenRows && rest.Scan() {
@@ -356,8 +356,8 @@ func openObjects(first json.RawMessage, rest *bufio.Scanner, from *unpacked) (*t
 	}}, nil
 }
 
-// namesOf returns the names of the members of objects, in the order in which they appear. Only an error in the first object counts: the
-// others are read again.
+// namesOf returns the names of the members of objects, in the order in which they appear. Only an error in the first object matters,
+// because the other objects are read again.
 func namesOf(lines [][]byte) (names []string, err error) {
 	for i, text := range lines {
 		found, _, failed := members(text, nil)
@@ -380,10 +380,10 @@ func endOf(lines *bufio.Scanner) error {
 	return io.EOF
 }
 
-// members are the names and the texts of the members of an object that are numbers or texts, in their order; of those that are wanted,
-// if any are, in theirs.
+// members returns the names and the texts of those members of an object that are numbers or texts, in the order of the object. If wanted is
+// not empty, it returns only those members, in the order of wanted.
 func members(text []byte, wanted []string) (names, texts []string, err error) {
-	if !json.Valid(text) { // A list that was cut short by hand may end in a comma.
+	if !json.Valid(text) { // Someone may have shortened a list, so that it ends in a comma.
 		text = bytes.ReplaceAll(text, []byte(",]"), []byte("]"))
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))

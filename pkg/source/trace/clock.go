@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// The years that a time may be of. What is outside is an index, a spreadsheet's day, or a number in another unit.
+// The range of years of valid times. A number outside is an index, a day in a spreadsheet, or in another unit.
 const firstYear, lastYear = 1990, 2100
 
-// maxFromZero is where times that count from 0 begin at the latest, in seconds.
+// maxFromZero is the largest first time, in seconds, with which times can still count from 0.
 const maxFromZero = 366 * 86_400
 
-// clock reads the times of a file, one after the other.
+// clock reads the times of a file one after the other.
 type clock struct {
-	// zone is that of times without one; nil is UTC.
+	// zone is the time zone of times that do not contain one; nil means UTC.
 	zone *time.Location
-	// unit is that of numbers, in seconds: as given, or by the size of the first number; 0 until it is known.
+	// unit is the unit of numbers in seconds: the given one, or one that follows from the size of the first number; 0 until it is known.
 	unit float64
-	// begun: there was a number. fromZero: numbers are no dates. They count from 0.
+	// begun is true after the first number. fromZero is true if numbers count from 0 and are not dates.
 	begun, fromZero bool
-	// digits is the layout of dates that are digits alone, such as 202510200000; empty for none.
+	// digits is the layout of dates that consist only of digits, for example 202510200000; empty if there are none.
 	digits string
-	// last is the time before, in milliseconds since the epoch.
+	// last is the previous time, in milliseconds since the epoch.
 	last int64
-	// local says that there were times without a zone.
+	// local is true if there were times without a zone.
 	local bool
-	// events: several rows may have one time, and a few may be out of order.
+	// events is true if several rows may have the same time and a few may be out of order.
 	events bool
 }
 
@@ -61,7 +61,7 @@ func (c *clock) read(text string) (int64, error) {
 	return c.date(text, wall, zoned)
 }
 
-// date is the time that a clock shows.
+// date returns the time for the reading of a wall clock.
 func (c *clock) date(text string, wall time.Time, zoned bool) (int64, error) {
 	if wall.Year() < firstYear || wall.Year() > lastYear {
 		return 0, fmt.Errorf("time %q: expected a year from %d to %d", clip(text), firstYear, lastYear)
@@ -73,7 +73,8 @@ func (c *clock) date(text string, wall time.Time, zoned bool) (int64, error) {
 	return c.inZone(wall, text)
 }
 
-// unitOf is the unit of a number of seconds, milliseconds, microseconds or nanoseconds since 1970, in seconds, by its size.
+// unitOf returns the unit, in seconds, of a number of seconds, milliseconds, microseconds or nanoseconds since 1970. It follows from the
+// size of the number.
 func unitOf(n float64) float64 {
 	switch {
 	case n < 1e11:
@@ -86,7 +87,7 @@ func unitOf(n float64) float64 {
 	return 1e-9
 }
 
-// number is a time as a number. The first one tells what the others are.
+// number reads a time that is a number. The first number determines how the others are read.
 func (c *clock) number(text string, n float64) (int64, error) {
 	const tenDigits, ticks, ticksEnd = 1e9, 6.2e17, 6.7e17
 	switch {
@@ -135,7 +136,7 @@ func (c *clock) number(text string, n float64) (int64, error) {
 	return int64(math.Round(ms)), nil
 }
 
-// timeUnit is a unit of times that are numbers: its name for --time-unit, for people, and its length in seconds.
+// timeUnit is a unit of times that are numbers: its name for --time-unit, its name in messages, and its length in seconds.
 type timeUnit struct {
 	flag, name string
 	length     float64
@@ -161,7 +162,7 @@ func TimeUnits() (flags []string) {
 	return flags
 }
 
-// lengthOf is a unit in seconds by its flag; 0 for none.
+// lengthOf returns the length of a unit in seconds by its flag; 0 if there is no such unit.
 func lengthOf(flag string) float64 {
 	for _, u := range timeUnits() {
 		if u.flag == flag {
@@ -171,7 +172,7 @@ func lengthOf(flag string) float64 {
 	return 0
 }
 
-// unitName is the name of a unit for people, by its length.
+// unitName returns the name of a unit for messages, by its length.
 func unitName(length float64) string {
 	for _, u := range timeUnits() {
 		if u.length == length {
@@ -181,8 +182,8 @@ func unitName(length float64) string {
 	return ""
 }
 
-// digitsLayout is the layout of a date of digits alone; empty if the text is none. As a number of seconds since 1970 it would be a
-// time after 2033, or none at all.
+// digitsLayout returns the layout of a date that consists only of digits; empty if the text is not such a date. As a number of seconds
+// since 1970, the text would be a time after 2033 or no valid time.
 func digitsLayout(text string) string {
 	for _, layout := range []string{"20060102", "2006010215", "200601021504", "20060102150405"} {
 		if len(text) != len(layout) {
@@ -195,27 +196,27 @@ func digitsLayout(text string) string {
 	return ""
 }
 
-// The forms of dates with a time or without, and with a zone or without.
+// Forms of dates, with or without a time, and with or without a zone.
 var (
 	yearFirst = regexp.MustCompile(`^(\d{4})([-/.])(\d{1,2})([-/.])(\d{1,2})(?:(?:[Tt]|[ _]+|, )(.*))?$`)
 	basic     = regexp.MustCompile(`^(\d{8})[Tt](\d{4}(?:\d{2})?)(Z|[+-]\d{2}:?\d{2})?$`)
 	dayFirst  = regexp.MustCompile(`^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,? +(.*))?$`)
-	// slashes begins a date of which the day and the month are unclear.
+	// slashes matches the beginning of a date in which it is unclear which number is the day and which is the month.
 	slashes = regexp.MustCompile(`^\d{1,2}[/-]\d{1,2}[/-]\d{4}\b`)
-	// clf is the time of an access log.
+	// clf matches the time in an access log.
 	clf = regexp.MustCompile(`^\[?(\d{2})/([A-Za-z]{3})/(\d{4}):(\d{2}:\d{2}:\d{2}.*?)\]?$`)
-	// dayMonth is 20 Oct 2025 00:00, with the day of the week or without; monthDay is Oct 20, 2025 @ 00:00:00.
+	// dayMonth matches 20 Oct 2025 00:00, with or without the day of the week. monthDay matches Oct 20, 2025 @ 00:00:00.
 	dayMonth = regexp.MustCompile(`^(?:[A-Za-z]{3,9},? +)?(\d{1,2})[ -]([A-Za-z]{3,9})[ -](\d{4}),? +(.*)$`)
 	monthDay = regexp.MustCompile(`^([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})(?:,? @?,? *(.*))?$`)
-	// unixDate is Mon Oct 20 00:00:00 UTC 2025.
+	// unixDate matches Mon Oct 20 00:00:00 UTC 2025.
 	unixDate = regexp.MustCompile(`^[A-Za-z]{3} ([A-Za-z]{3}) +(\d{1,2}) (\d{2}:\d{2}:\d{2})( [A-Z]{3})? (\d{4})$`)
 	hours    = regexp.MustCompile(
 		`^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?([AaPp])\.?[Mm]\.?)?(.*)$`)
 	zones = regexp.MustCompile(`^(?:([+-])(\d{2})(?::?(\d{2}))?)$`)
 )
 
-// parseWall parses what a clock and a calendar show, in UTC, or an instant if a zone is named. Forms that name the month by a number
-// after the day, or the day after it, between slashes are left out: they do not say which is which.
+// parseWall parses a date and a time of day, in UTC unless a zone is specified. It does not accept dates in which day and month are both
+// numbers with slashes between them and come before the year, because they do not show which one is the day.
 func parseWall(text string) (at time.Time, zoned, ok bool) {
 	var date, clock string
 	switch {
@@ -261,7 +262,7 @@ func parseWall(text string) (at time.Time, zoned, ok bool) {
 	return at.Add(since), zoned, ok
 }
 
-// month is the number of a month by its English name, or what is no number.
+// month returns the number of a month by its English name, as text; "0" for other names.
 func month(name string) string {
 	for m := time.January; m <= time.December; m++ {
 		if strings.HasPrefix(strings.ToLower(m.String()), strings.ToLower(name)) ||
@@ -272,7 +273,7 @@ func month(name string) string {
 	return "0"
 }
 
-// parseHours parses the time of a day, less the offset of its zone.
+// parseHours parses a time of day, and subtracts the offset of its zone.
 func parseHours(text string) (since time.Duration, zoned, ok bool) {
 	m := hours.FindStringSubmatch(text)
 	if m == nil {
@@ -298,11 +299,11 @@ func parseHours(text string) (since time.Duration, zoned, ok bool) {
 	if m[4] != "" {
 		since += time.Duration(number((m[4] + "00000000")[:9]))
 	}
-	zone, _, named := strings.Cut(strings.TrimSpace(m[6]), "[") // Java adds [Europe/Berlin] to the offset,
+	zone, _, named := strings.Cut(strings.TrimSpace(m[6]), "[") // Java appends [Europe/Berlin] to the offset.
 	if named && zone == "" {
 		return 0, false, false
 	}
-	if before, _, two := strings.Cut(zone, " "); two && zones.MatchString(before) { // Go adds UTC or CET.
+	if before, _, two := strings.Cut(zone, " "); two && zones.MatchString(before) { // Go appends UTC or CET.
 		zone = before
 	}
 	switch strings.ToUpper(zone) {
@@ -322,10 +323,10 @@ func parseHours(text string) (since time.Duration, zoned, ok bool) {
 	return since - offset, true, offset.Abs() <= 24*time.Hour
 }
 
-// inZone is a time that a clock of the zone shows. Of an hour that it repeats the first is meant, unless that is over.
+// inZone converts the reading of a clock in the zone. If the clock shows an hour twice, the first one is used, unless it is already over.
 func (c *clock) inZone(wall time.Time, text string) (int64, error) {
 	zone, at := cmp.Or(c.zone, time.UTC), time.Time{}
-	for _, day := range []time.Duration{-24 * time.Hour, 24 * time.Hour} { // The offsets before and after a change.
+	for _, day := range []time.Duration{-24 * time.Hour, 24 * time.Hour} { // The offsets before and after a clock change.
 		_, offset := wall.Add(day).In(zone).Zone()
 		shown := wall.Add(-time.Duration(offset) * time.Second)
 		if _, is := shown.In(zone).Zone(); is == offset && (at.IsZero() || c.isOver(at)) {
@@ -339,7 +340,7 @@ func (c *clock) inZone(wall time.Time, text string) (int64, error) {
 	return at.UnixMilli(), nil
 }
 
-// isOver reports whether a time is over: no row of a series has the time of the one before, and those of events lie a little apart.
+// isOver reports whether a time is already over. Two rows of a series never have the same time, and events may be slightly out of order.
 func (c *clock) isOver(at time.Time) bool {
 	if c.events {
 		return at.Add(20*time.Minute).

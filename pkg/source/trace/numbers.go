@@ -13,25 +13,25 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// numbers reads the values of a column, one after the other.
+// numbers reads the values of a column one after the other.
 type numbers struct {
-	// separator is what separates columns; where it is no comma, a comma may be in a number.
+	// separator separates columns. If it is not a comma, numbers may contain commas.
 	separator rune
-	// decimal is what separates decimals, a point or a comma; empty if it is to be seen.
+	// decimal is the decimal separator, a point or a comma; empty if it must be detected.
 	decimal string
-	// unit is that of the first value; the others have the same.
+	// unit is the unit of the first value. All values must have the same unit.
 	unit  string
 	known bool
-	// grouped is the first value whose points may be of thousands; empty for none. decimals: some value has a point that cannot be.
-	// whole is the largest value without a point.
+	// grouped is the first value whose points may separate thousands; empty if there is none. decimals is true if a value has a point that
+	// cannot separate thousands. whole is the largest value without a point.
 	grouped  string
 	decimals bool
 	whole    float64
-	// json: the file has no columns that separators separate.
+	// json is true if the file does not separate columns with a separator.
 	json bool
 }
 
-// isGap reports whether a text stands for no value.
+// isGap reports whether a text means that there is no value.
 func isGap(text string) bool {
 	switch strings.ToLower(text) {
 	case "", "nan", "null", "undefined", "na", "n/a", "#n/a", `\n`, "none", "nil", "-", "--":
@@ -40,14 +40,15 @@ func isGap(text string) bool {
 	return false
 }
 
-// isUnit reports whether a word is a unit of which a number is the same in every row. Grafana scales others: 900 ms, then 1.2 s.
+// isUnit reports whether a word is a unit that does not vary from row to row. Grafana scales other units, for example 900 ms and then 1.2
+// s.
 func isUnit(text string) bool {
 	return slices.Contains([]string{
 		"req", "req/s", "reqps", "rps", "ops/s", "c/s", "requests", "requests/s", "tokens", "tokens/s",
 	}, text)
 }
 
-// parse parses a demand: finite, not negative and at most the limit of a sample. What stands for no value is NaN.
+// parse parses a demand. It must be finite, not negative, and at most the limit of a sample. A gap is NaN.
 func (n *numbers) parse(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	if isGap(text) {
@@ -90,7 +91,7 @@ func (n *numbers) parse(text string) (float64, error) {
 	return v, nil
 }
 
-// withoutNegative is the command that makes gaps of negative values.
+// withoutNegative returns a command that replaces negative values by gaps.
 func (n *numbers) withoutNegative() string {
 	if n.json {
 		return "with … >= 0 in the query, or null in the file"
@@ -104,18 +105,18 @@ func (n *numbers) withoutNegative() string {
 
 const sayDecimal = "set the decimal separator with --decimal , or --decimal ."
 
-// grouped is a number with points, commas, apostrophes or spaces that may be of thousands.
+// grouped matches a number with points, commas, apostrophes or spaces that may separate thousands.
 var grouped = regexp.MustCompile(`^\d+([.,' ]\d+)+$`)
 
-// thousands are digits in groups of three.
+// thousands matches digits in groups of three.
 var thousands = regexp.MustCompile(`^[1-9]\d{0,2}(\.\d{3})+$`)
 
-// spacedGroups is a number whose thousands are separated by apostrophes or spaces.
+// spacedGroups matches a number whose thousands are separated by apostrophes or spaces.
 var spacedGroups = regexp.MustCompile(`^[-+]?\d{1,3}(?:['’ \x{a0}\x{2009}\x{202f}]\d{3})+(?:[.,]\d+)?$`)
 
 // withoutGroups removes apostrophes and spaces between groups of three digits.
 func withoutGroups(number string) string {
-	if !utf8.ValidString(number) { // Windows-1252 has a space of one byte.
+	if !utf8.ValidString(number) { // In Windows-1252, one kind of space is a single byte.
 		number = strings.ReplaceAll(number, "\xa0", "\u00a0")
 	}
 	if !spacedGroups.MatchString(number) {
@@ -124,14 +125,14 @@ func withoutGroups(number string) string {
 	return strings.NewReplacer("'", "", "’", "", " ", "", "\u00a0", "", "\u2009", "", "\u202f", "").Replace(number)
 }
 
-// groupsOf matches whole numbers whose thousands are separated by points or commas, as in most countries or in India.
+// groupsOf matches integers whose thousands are separated by points or commas, in groups as in most countries or as in India.
 var groupsOf = map[string]*regexp.Regexp{ //nolint:gochecknoglobals // A constant table.
 	".": regexp.MustCompile(`^[-+]?(?:\d{1,3}(?:\.\d{3})+|\d{1,2}(?:\.\d{2})*\.\d{3})$`),
 	",": regexp.MustCompile(`^[-+]?(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3})$`),
 }
 
-// plain is a number with a decimal point and nothing else between its digits. odd is the separator of thousands that does not separate
-// any, if the decimal separator is given.
+// plain returns a number with a decimal point and no other separators. If the decimal separator is given, odd is a thousands separator at a
+// place where it does not separate thousands.
 func (n *numbers) plain(number string) (plain, odd string) {
 	if n.decimal != "" {
 		other := map[string]string{",": ".", ".": ","}[n.decimal]
@@ -158,9 +159,9 @@ func (n *numbers) plain(number string) (plain, odd string) {
 	return decimalPoint(number), ""
 }
 
-// ambiguous is the error of a column whose points may all be of thousands, as spreadsheets in much of Europe write them.
+// ambiguous returns an error if all points in a column may separate thousands, as in spreadsheets in much of Europe.
 func (n *numbers) ambiguous() error {
-	// Next to commas a point is of decimals, unless numbers below a thousand have none.
+	// If commas separate the columns, points are decimal points, unless there are no decimals in numbers below a thousand.
 	const thousand = 1000
 	if n.grouped == "" || n.decimals || n.separator == ',' && (n.whole == 0 || n.whole >= thousand) {
 		return nil
@@ -169,7 +170,8 @@ func (n *numbers) ambiguous() error {
 		n.grouped, sayDecimal)
 }
 
-// decimalPoint replaces a comma that can only be of decimals: of thousands three digits follow, and no 0 is alone before.
+// decimalPoint replaces a comma that can only be a decimal separator. A comma between thousands is followed by three digits, and is not
+// preceded by a single 0.
 func decimalPoint(text string) string {
 	const thousand = 3
 	before, after, ok := strings.Cut(text, ",")

@@ -25,14 +25,14 @@ import (
 )
 
 const (
-	minRows    = 2           // To know the step.
+	minRows    = 2           // The step needs two rows.
 	maxRows    = 2_100_000   // Four years of minutes.
-	maxPoints  = 4 * maxRows // Of the grid, gaps included: missing rows cost memory, too.
+	maxPoints  = 4 * maxRows // Points of the grid including gaps, because missing rows need memory, too.
 	maxColumns = 1000
 	maxLine    = 64 << 10  // In bytes.
 	maxBytes   = 256 << 20 // After decompression.
-	maxAnswer  = 64 << 20  // Of JSON: as many samples as rows.
-	// maxSummed bounds what is read where rows are not kept, after decompression.
+	maxAnswer  = 64 << 20  // JSON with as many samples as rows.
+	// maxSummed limits what is read after decompression if rows are not kept.
 	maxSummed = 8 << 30
 )
 
@@ -58,7 +58,7 @@ type Options struct {
 	Count, Sum time.Duration
 }
 
-// step is that of the grid; 0 for the file's own.
+// step returns the step of the grid; 0 for the file's own step.
 func (o *Options) step() time.Duration { return max(o.Resample, o.Count, o.Sum) }
 
 // Trace is one column of a file.
@@ -129,7 +129,7 @@ func (o *Options) ReadColumn(r io.Reader, column string) (Trace, error) {
 	return out, err
 }
 
-// readAll reads all rows: their times, and the column at an index, or none if it is negative.
+// readAll reads the times of all rows, and the column with an index. A negative index means no column.
 func (s *samples) readAll(t *table, at int) error {
 	for {
 		line, row, err := t.next()
@@ -149,7 +149,7 @@ func (s *samples) readAll(t *table, at int) error {
 	}
 }
 
-// find is the index of a value column; -1 if rows are counted.
+// find returns the index of a value column; -1 if rows are counted.
 func (t *table) find(column string, counts bool) (int, error) {
 	all := printable.Line(strings.Join(t.values(), ", "))
 	if column != "" {
@@ -184,7 +184,7 @@ func (t *table) find(column string, counts bool) (int, error) {
 	return slices.Concat(numeric, similar)[0], nil
 }
 
-// eventsError says what to do with a row for each event.
+// eventsError says what to do with a file that has a row for each event.
 func (t *table) eventsError() error {
 	return fmt.Errorf(
 		"trace: the file seems to have one row for each event, or rows of several series: count the rows with "+
@@ -193,7 +193,7 @@ func (t *table) eventsError() error {
 	)
 }
 
-// values are the names of the columns but that of the time.
+// values returns the names of all columns except the time column.
 func (t *table) values() []string {
 	return slices.Concat(t.names[:t.time], t.names[t.time+1:])
 }

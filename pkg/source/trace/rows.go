@@ -12,36 +12,37 @@ import (
 )
 
 const (
-	// headerPeek is how many bytes of the header are searched for what it is, seenRows how many rows for what has times and numbers.
+	// headerPeek is how many bytes at the beginning are read to detect the format. seenRows is how many rows are read to find columns with
+	// times and numbers.
 	headerPeek, seenRows = 4 << 10, 100
 )
 
 // table is a trace after its header.
 type table struct {
-	// names are those of all columns, time the index of the one with the times.
+	// names has the names of all columns, and time is the index of the time column.
 	names []string
 	time  int
-	// separator separates columns; a comma where nothing does.
+	// separator separates columns; it is a comma if nothing separates them.
 	separator rune
-	// row is what a row is called.
+	// row is the word for a row in messages.
 	row string
-	// events: the rows are of events, by their form. skipped are lines that are no rows.
+	// events is true if the format has a row for each event. skipped counts the lines that are not rows.
 	events  bool
 	skipped int
-	// seen are the first rows, which read is called for already.
+	// seen has the first rows, which were already read.
 	seen []numbered
-	// read returns the next row, with its line; valid until the next call.
+	// read returns the next row with its line number. The row is valid until the next call.
 	read func() (line int, row []string, err error)
 	from *unpacked
 }
 
-// numbered is a row and its line.
+// numbered is a row with its line number.
 type numbered struct {
 	line int
 	row  []string
 }
 
-// next is the next row.
+// next returns the next row.
 func (t *table) next() (int, []string, error) {
 	if len(t.seen) > 0 {
 		first := t.seen[0]
@@ -63,7 +64,7 @@ func (o *Options) open(r io.Reader) (*table, error) {
 	}
 	buffered := bufio.NewReaderSize(from, headerPeek)
 	begins, _ := buffered.Peek(headerPeek)                       //nolint:errcheck // The next read returns it.
-	if mark := []byte("\ufeff"); bytes.HasPrefix(begins, mark) { // Spreadsheets begin UTF-8 with a byte order mark.
+	if mark := []byte("\ufeff"); bytes.HasPrefix(begins, mark) { // Spreadsheets write a byte order mark before UTF-8.
 		begins = discard(buffered, begins, len(mark))
 	}
 	if err = refuseUnreadableText(begins); err != nil {
@@ -78,7 +79,7 @@ func (o *Options) open(r io.Reader) (*table, error) {
 		if errors.Is(failed, io.EOF) {
 			break
 		}
-		if failed != nil && len(t.seen) > 0 && t.from.packed == "" { // It comes again where the row is read.
+		if failed != nil && len(t.seen) > 0 && t.from.packed == "" { // The error occurs again when the row is read.
 			t.read = func() (int, []string, error) { return 0, nil, failed }
 			break
 		}
@@ -91,7 +92,7 @@ func (o *Options) open(r io.Reader) (*table, error) {
 	return t, err
 }
 
-// openForm opens a trace by its form.
+// openForm opens a trace according to its format.
 func (o *Options) openForm(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, error) {
 	text := bytes.TrimSpace(begins)
 	switch {
@@ -112,7 +113,7 @@ func (o *Options) openForm(buffered *bufio.Reader, begins []byte, from *unpacked
 func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, error) {
 	separator := columnSeparator(begins)
 	if mark := []byte("sep="); bytes.HasPrefix(begins, mark) && len(begins) > len(mark) {
-		// A line for spreadsheets. Its end stays, so that lines are counted.
+		// This line is for spreadsheets. Its line break is kept, so that line numbers are right.
 		separator = rune(begins[len(mark)])
 		discard(buffered, begins, len(mark)+1)
 	}
@@ -123,7 +124,7 @@ func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, err
 	rows := csv.NewReader(buffered)
 	rows.Comma = separator
 	rows.ReuseRecord = true
-	rows.TrimLeadingSpace = rows.Comma != '\t' // A tab is a space: two of them enclose a gap.
+	rows.TrimLeadingSpace = rows.Comma != '\t' // A tab counts as space, and two of them enclose a gap.
 	first, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("trace: the file is empty; expected a header such as t,value")
@@ -167,14 +168,14 @@ func openCSV(buffered *bufio.Reader, begins []byte, from *unpacked) (*table, err
 	}}, nil
 }
 
-// discard drops what was peeked, and returns the rest of it.
+// discard drops n bytes that were peeked at, and returns the remaining peeked bytes.
 func discard(from *bufio.Reader, peeked []byte, n int) []byte {
 	rest := bytes.Clone(peeked[n:])
 	from.Discard(n) //nolint:errcheck // It is in the buffer.
 	return rest
 }
 
-// columnSeparator is the first comma, semicolon or tab in the first line, outside of quotes; a comma if there is none.
+// columnSeparator returns the first comma, semicolon or tab in the first line that is not in quotes; a comma if there is none.
 func columnSeparator(begins []byte) rune {
 	quoted := false
 	for _, c := range begins {

@@ -11,30 +11,30 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// sample is one row: a time in milliseconds since the epoch, a value (NaN for a gap), and the line for errors.
+// sample is one row: a time in milliseconds since the epoch, a value (NaN for a gap), and the line number for errors.
 type sample struct {
 	at    int64
 	value float64
 	line  int
 }
 
-// samples are those of one column, and what was learnt of its times and values.
+// samples has the samples of one column, and what was found out about its times and values.
 type samples struct {
-	// all are kept if the grid is the file's own; steps has what becomes of them if it is not, otherwise it is nil.
+	// all has every sample if the grid has the file's own step. Otherwise steps has the resampled values; it is nil in the first case.
 	all   []sample
 	steps *steps
 
 	clock   clock
 	numbers numbers
-	// row is what a row is called, column the name of the column.
+	// row is the word for a row in messages, and column is the name of the column.
 	row, column string
-	// rows is how many there were, firstTimes the texts of the first two times, first, earliest and latest times.
+	// rows is the number of rows. firstTimes has the texts of the first two times. first, earliest and latest are times.
 	rows                    int
 	firstTimes              [2]string
 	first, earliest, latest int64
 }
 
-// add adds the next row; its time is in a column by its index.
+// add adds the next row. column is the index of the time column.
 func (s *samples) add(line, column int, stamp, value string) error {
 	at, err := s.clock.parse(stamp)
 	if err != nil {
@@ -66,20 +66,20 @@ func (s *samples) add(line, column int, stamp, value string) error {
 	return nil
 }
 
-// countsRows reports whether the times count from 0 or 1 by 1.
+// countsRows reports whether the times count the rows, from 0 or 1.
 func (s *samples) countsRows() bool {
 	const second = 1000
 	return s.rows > 1 && (s.first == 0 || s.first == second) && s.latest-s.earliest == int64(s.rows-1)*second
 }
 
-// isSpreadsheet reports whether the times are the days that a spreadsheet counts, from 1990 to 2100.
+// isSpreadsheet reports whether the times are day numbers of a spreadsheet in the years 1990 to 2100.
 func (s *samples) isSpreadsheet() bool {
 	const from, to, second = 32_874, 73_415, 1000
 	return s.earliest >= from*second && s.latest <= to*second && s.rows > 1 &&
 		s.latest-s.earliest <= int64(s.rows)*second
 }
 
-// epochUnit returns the flag of the unit, minutes or hours, in which the times may be counted since 1970; empty if they are not.
+// epochUnit returns the flag for minutes or hours if the times may be counted in this unit since 1970; otherwise it is empty.
 func (s *samples) epochUnit() string {
 	const from, to = 946_684_800, 2_051_222_400 // The years 2000 to 2035, in seconds.
 	for unit, length := range map[string]int64{"m": 60, "h": 3600} {
@@ -91,7 +91,7 @@ func (s *samples) epochUnit() string {
 	return ""
 }
 
-// notes are what was assumed of times and values.
+// notes returns the assumptions about times and values.
 func (s *samples) notes() []string {
 	var out []string
 	switch {
@@ -111,10 +111,11 @@ func (s *samples) notes() []string {
 	return out
 }
 
-// maxYears is the longest time from the first row to the last.
+// maxYears limits the time between the first row and the last.
 const maxYears = 100
 
-// toGrid puts the rows on an even grid, of the file's own step or of another. Its own is the median distance of two rows.
+// toGrid puts the rows on an even grid, with the file's own step or with another one. The file's own step is the median distance between
+// two rows.
 func (s *samples) toGrid(o *Options) (Trace, error) {
 	out := Trace{
 		FromZero: s.clock.fromZero, Assumed: s.clock.local && s.clock.zone == nil, Notes: s.notes(),
@@ -132,7 +133,7 @@ func (s *samples) toGrid(o *Options) (Trace, error) {
 			return Trace{}, err
 		}
 		out.Series = forecast.Series{Start: start, Step: o.step(), Values: values}
-		if o.Resample > 0 { // Events at the same time are not one.
+		if o.Resample > 0 { // Several events at the same time are not the same event.
 			out.Merged = s.steps.merged
 		}
 		out.Notes = append(out.Notes, s.steps.notes()...)
@@ -151,10 +152,10 @@ func (s *samples) toGrid(o *Options) (Trace, error) {
 	return out, nil
 }
 
-// fewRows are so few that some at the same time are a mistake.
+// With at most fewRows rows, several rows at the same time are a mistake.
 const fewRows = 20
 
-// checkOrder refuses rows that are no series: those of events, and those that are not in order of time.
+// checkOrder rejects rows that are not a series: rows for events, and rows that are not in order of time.
 func (s *samples) checkOrder() error {
 	same, back := 0, 0
 	for i := 1; i < len(s.all); i++ {
@@ -201,7 +202,7 @@ func (s *samples) checkOrder() error {
 		humanize.Span(inMilliseconds(s.usualDistance())), hint)
 }
 
-// distances are those of more than 0 between the times, in ascending order.
+// distances returns the positive distances between the times in ascending order.
 func (s *samples) distances() []int64 {
 	at := make([]int64, len(s.all))
 	for i := range s.all {
@@ -210,7 +211,7 @@ func (s *samples) distances() []int64 {
 	return distancesOf(at)
 }
 
-// distancesOf returns the distances of more than 0 between times, in ascending order. It sorts the times.
+// distancesOf returns the positive distances between times in ascending order. It sorts the times.
 func distancesOf(at []int64) (out []int64) {
 	slices.Sort(at)
 	for i := 1; i < len(at); i++ {
@@ -222,10 +223,10 @@ func distancesOf(at []int64) (out []int64) {
 	return out
 }
 
-// usualDistance is the median of the distances, a second at least.
+// usualDistance returns the median of the distances, at least a second.
 func (s *samples) usualDistance() int64 { return max(1000, medianOf(s.distances())) }
 
-// hasEvents reports whether the first rows are of events.
+// hasEvents reports whether the first rows are for events.
 func (t *table) hasEvents() bool {
 	var s samples
 	same := false
@@ -242,8 +243,8 @@ func (t *table) hasEvents() bool {
 	return s.isEvents(same)
 }
 
-// isEvents reports whether the rows are of events: several are at one time, or they are less than a second apart, and their distances
-// differ. On an even step, a few rows at the same time are a mistake of a clock.
+// isEvents reports whether the rows are for events. In that case, several rows have the same time, or they are less than a second apart at
+// varying distances. If the step is even, a few rows at the same time are an error of the clock.
 func (s *samples) isEvents(same bool) bool {
 	all := s.distances()
 	if len(all) == 0 {
@@ -263,7 +264,7 @@ func (s *samples) isEvents(same bool) bool {
 	return median < second && high > tenfold*low
 }
 
-// changedStep notes where rows go on with another step.
+// changedStep says where the step of the rows changes.
 func (s *samples) changedStep(step int64) []string {
 	const enough = 12
 	run, before := 0, int64(0)
@@ -284,7 +285,7 @@ func (s *samples) changedStep(step int64) []string {
 	return nil
 }
 
-// checkSpan bounds the grid of some rows. hint is what the times may be instead.
+// checkSpan limits the grid for some rows. hint says what the times may be instead.
 func checkSpan(start, end, step int64, rows int, hint string) error {
 	points := (end-start)/step + 1
 	if points > maxPoints {
@@ -315,7 +316,7 @@ func (s *samples) largestJump() string {
 		s.all[at].line)
 }
 
-// values are those of the grid from the first row to the last.
+// values returns the values on the grid from the first row to the last.
 func (s *samples) values(step int64) ([]float64, error) {
 	start, end := s.all[0].at, s.all[len(s.all)-1].at
 	if err := checkSpan(start, end, step, len(s.all), s.largestJump()); err != nil {
@@ -336,7 +337,7 @@ func (s *samples) values(step int64) ([]float64, error) {
 
 func inMilliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// medianOf sorts numbers and returns the lower median; 0 without any.
+// medianOf sorts numbers and returns the lower median; 0 if there are none.
 func medianOf(all []int64) int64 {
 	if len(all) == 0 {
 		return 0

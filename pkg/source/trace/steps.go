@@ -8,31 +8,31 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// steps lays samples on whole steps since the epoch as they are read, in any order: their mean, their number, or their sum. Nothing
-// else is kept of them.
+// steps aggregates samples to whole steps since the epoch while they are read, in any order. A step gets the mean, the number, or the sum
+// of its samples. The samples are not kept.
 type steps struct {
-	// length of a step in milliseconds, by the flag of its name.
+	// length is the length of a step in milliseconds, and flag is the flag that sets it.
 	length int64
 	flag   string
 	all    map[int64]*stepOf
-	// rows were read, moved of them lay off a step, merged had the time of the one before.
+	// rows counts the rows that were read, moved those that were not on a step, and merged those with the same time as the previous row.
 	rows, moved, merged int
 	last                int64
-	// own are the times of the first rows; unsorted says that they are not in order.
+	// own has the times of the first rows. unsorted is true if they are not in order.
 	own      []int64
 	unsorted bool
 }
 
-// stepOf is what lies on a step: the mean of the known values, and how many they are.
+// stepOf has the mean of the known values in a step, and their number.
 type stepOf struct {
 	mean  float64
 	known int
 }
 
-// ownDistances is how many times tell the step of a file.
+// ownDistances is how many times are used to find the step of a file.
 const ownDistances = 20_000
 
-// newSteps returns nil for a file's own step.
+// newSteps returns nil if the file's own step is used.
 func newSteps(o *Options) *steps {
 	if o.step() == 0 {
 		return nil
@@ -47,8 +47,8 @@ func newSteps(o *Options) *steps {
 	return s
 }
 
-// add adds a sample. Several of one step become their mean, gaps left out: jitter moves a sample to either side of its step. An event
-// counts for the step that it is in.
+// add adds a sample. Several samples in one step are averaged without gaps, because jitter may move a sample to either side of its step. An
+// event counts in the step in which it lies.
 func (s *steps) add(at int64, value float64) error {
 	if s.rows > 0 && at == s.last {
 		s.merged++
@@ -84,7 +84,7 @@ func (s *steps) add(at int64, value float64) error {
 	return nil
 }
 
-// values are those of the grid, from the first step that has a sample on.
+// values returns the values on the grid, beginning with the first step that has a sample.
 func (s *steps) values(hint string) (start time.Time, values []float64, err error) {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for on := range s.all {
@@ -96,7 +96,7 @@ func (s *steps) values(hint string) (start time.Time, values []float64, err erro
 			humanize.Span(step), humanize.Plural(len(s.all), "value"))
 	}
 	own := medianOf(distancesOf(s.own))
-	if s.unsorted && s.rows > ownDistances { // Of rows in any order, the first ones do not tell the step.
+	if s.unsorted && s.rows > ownDistances { // If rows are not in order, the first ones do not show the step.
 		own = 0
 	}
 	if s.flag == "--resample" && own > 0 && s.length < max(1, own*9/10) { // Jitter may lengthen the median a little.
@@ -125,7 +125,7 @@ func (s *steps) values(hint string) (start time.Time, values []float64, err erro
 	return time.UnixMilli(first * s.length).UTC(), values, nil
 }
 
-// notes are what became of the rows.
+// notes says what was done with the rows.
 func (s *steps) notes() []string {
 	step := humanize.Span(inMilliseconds(s.length))
 	var out []string

@@ -10,21 +10,21 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// timesIn is what the cells of a column are as times.
+// timesIn is the kind of times in the cells of a column.
 type timesIn int
 
-// The kinds of cells, in the order in which a column is preferred.
+// Kinds of cells. A column with a later kind is preferred.
 const (
 	noTimes timesIn = iota
-	// countedTimes are numbers that are no dates.
+	// countedTimes are numbers that are not dates.
 	countedTimes
-	// epochs are numbers of seconds or less since 1970.
+	// epochs are numbers of seconds, or of a smaller unit, since 1970.
 	epochs
-	// dates are texts, or digits that are a date.
+	// dates are texts, or numbers whose digits are a date.
 	dates
 )
 
-// timesOf is what the first rows have in a column.
+// timesOf returns the kind of times that the first rows have in a column.
 func (t *table) timesOf(column int) timesIn {
 	var c clock
 	seen := false
@@ -34,7 +34,7 @@ func (t *table) timesOf(column int) timesIn {
 			continue
 		}
 		seen = true
-		if _, err := c.parse(text); err != nil && !c.local { // After a date it is told where the row is read.
+		if _, err := c.parse(text); err != nil && !c.local { // After a date, the error is reported when the row is read.
 			return noTimes
 		}
 	}
@@ -49,7 +49,7 @@ func (t *table) timesOf(column int) timesIn {
 	return epochs
 }
 
-// isNumeric reports whether the first rows have numbers in a column, or nothing.
+// isNumeric reports whether the cells of a column in the first rows are numbers or empty.
 func (t *table) isNumeric(column int) bool {
 	n := numbers{separator: t.separator, decimal: "."}
 	for _, r := range t.seen {
@@ -60,10 +60,10 @@ func (t *table) isNumeric(column int) bool {
 	return true
 }
 
-// quantity is a number with thousands, a unit or a scale, as people write it.
+// quantity matches a number with thousands separators, a unit or a scale, as people write it.
 var quantity = regexp.MustCompile(`^[-+]?(?:\d{1,3}(?:[.,'’ \x{a0}\x{202f}]\d{3})+|\d+)(?:[.,]\d+)? ?[A-Za-zµ%/]*$`)
 
-// resemblesNumbers reports whether most of the first rows have what people would read as a number in a column.
+// resemblesNumbers reports whether most cells of a column in the first rows would be read as numbers by a person.
 func (t *table) resemblesNumbers(column int) bool {
 	known, similar := 0, 0
 	for _, r := range t.seen {
@@ -79,19 +79,21 @@ func (t *table) resemblesNumbers(column int) bool {
 	return known > 0 && 2*similar > known
 }
 
-// isIndexName reports whether a column counts rows, by its name: pandas leaves it empty, or writes "Unnamed: 0".
+// isIndexName reports whether the name of a column says that it counts rows. pandas leaves the name empty, or writes "Unnamed: 0".
 func isIndexName(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, "unnamed") ||
 		slices.Contains([]string{"", "id", "index", "idx", "row", "rownum", "row_number", "#", "seq"}, name)
 }
 
-// mayCountRows reports whether a column of times counts rows, by its name. As a column of values it may be a number of requests.
+// mayCountRows reports whether the name of a time column says that it counts rows. In a value column, such a name may mean a number of
+// requests.
 func mayCountRows(name string) bool {
 	return isIndexName(name) || slices.Contains([]string{"n", "no", "nr", "number", "i"}, strings.ToLower(name))
 }
 
-// unitByName is the unit that a name says of times, as --time-unit has it, in words; empty for none.
+// unitByName returns the unit of times according to the name of a column, as the value of --time-unit and for messages; empty if the name
+// has no unit.
 func unitByName(name string) (unit, words string) {
 	switch strings.ToLower(name) {
 	case "minute", "minutes", "min", "mins":
@@ -109,7 +111,7 @@ func unitByName(name string) (unit, words string) {
 	return "", ""
 }
 
-// isTimeName reports whether a column has times, by its name.
+// isTimeName reports whether the name of a column says that it has times.
 func isTimeName(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"time", "date", "timestamp", "seconds", "epoch", "elapsed", "offset"} {
@@ -120,7 +122,7 @@ func isTimeName(name string) bool {
 	return slices.Contains([]string{"t", "ts", "s", "sec", "secs", "_time", "bucket", "at"}, name)
 }
 
-// findTime finds the column of the times: as given, the first, or the only one that has dates where the first has none.
+// findTime finds the time column. This is the given one, or the first column, or the only one with dates if the first has none.
 func (t *table) findTime(given string) error {
 	if given != "" {
 		if t.time = slices.Index(t.names, given); t.time < 0 {
@@ -137,7 +139,7 @@ func (t *table) findTime(given string) error {
 	dated := false
 	for i, name := range t.names[1:] {
 		kind := t.timesOf(i + 1)
-		if kind == dates && !dated { // Dates come before numbers.
+		if kind == dates && !dated { // Dates are preferred to numbers.
 			others, dated = nil, true
 		}
 		if kind == dates || kind == epochs && isTimeName(name) && !dated {
@@ -160,10 +162,10 @@ func (t *table) findTime(given string) error {
 	return nil
 }
 
-// timeOfDay is the text of a column with times of the day.
+// timeOfDay matches a cell in a column with times of day.
 var timeOfDay = regexp.MustCompile(`^\d{1,2}(?::\d{2}){1,2}(?: ?[AaPp][Mm])?$|^\d{1,2}$`)
 
-// checkTimeOfDay refuses a column of days next to one of times of the day.
+// checkTimeOfDay rejects a column with days if another column has the times of day.
 func (t *table) checkTimeOfDay() error {
 	for _, r := range t.seen {
 		if text := strings.TrimSpace(r.row[t.time]); strings.ContainsAny(text, ":Tt") || len(text) > len("2006-01-02") {
@@ -197,7 +199,7 @@ func (t *table) checkTimeOfDay() error {
 	return nil
 }
 
-// checkTimes refuses numbers that are counted as seconds and are none.
+// checkTimes rejects numbers that would be read as seconds but are not.
 func (t *table) checkTimes(s *samples, o *Options) error {
 	if !s.clock.fromZero || o.TimeUnit != "" || len(s.all) < minRows && s.steps == nil {
 		return nil

@@ -12,21 +12,21 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// unpacked is the decompressed text of a trace. Unlike an io.LimitReader, it returns an error at its limit, because
-// half a trace is no trace. It also bounds the lines, which the CSV reader keeps in memory.
+// unpacked is the decompressed text of a trace. Unlike an io.LimitReader, it returns an error at its limit, because half a trace is
+// useless. It also limits the length of lines, which the CSV reader keeps in memory.
 type unpacked struct {
 	from io.Reader
-	// packed is the name of the compression; empty where the trace is plain.
+	// packed is the name of the compression; empty if the trace is not compressed.
 	packed string
-	// limit is the largest size in bytes, left what is left of it.
+	// limit is the maximum size in bytes, and left is the rest of it.
 	limit, left int64
-	// json is one line of any length.
+	// json is true if the text may be one line of any length.
 	json bool
-	// lines is the number of lines read, and line the bytes read of the next one.
+	// lines is the number of lines that were read. line is the number of bytes that were read of the next line.
 	lines, line int
 }
 
-// unreadablePacking is a compression that is not read: how it begins, and the command that unpacks it.
+// unreadablePacking is a compression that is not supported: its first bytes, its name, and the command that unpacks it.
 type unreadablePacking struct{ magic, name, unpack string }
 
 func unreadablePackings() []unreadablePacking {
@@ -39,7 +39,7 @@ func unreadablePackings() []unreadablePacking {
 	}
 }
 
-// newUnpacked detects the compression and the encoding by the first bytes, not by a name.
+// newUnpacked detects the compression and the encoding by the first bytes and not by the file name.
 func newUnpacked(r io.Reader, limit int64) (*unpacked, error) {
 	buffered := bufio.NewReader(r)
 	out := &unpacked{from: buffered, limit: limit, left: limit}
@@ -69,8 +69,8 @@ func newUnpacked(r io.Reader, limit int64) (*unpacked, error) {
 	return out, nil
 }
 
-// decoded is text in UTF-8 with line feeds: Excel and PowerShell write UTF-16, and some programs end lines with carriage returns
-// alone.
+// decoded converts text to UTF-8 with line feeds. Excel and PowerShell write UTF-16, and some programs end lines with carriage returns
+// only.
 func decoded(r io.Reader) io.Reader {
 	buffered := bufio.NewReaderSize(r, headerPeek)
 	begins, _ := buffered.Peek(headerPeek) //nolint:errcheck // The next read returns it.
@@ -89,7 +89,7 @@ func decoded(r io.Reader) io.Reader {
 	return buffered
 }
 
-// carriageReturns makes line feeds of them.
+// carriageReturns replaces carriage returns by line feeds.
 type carriageReturns struct{ from io.Reader }
 
 // Read implements io.Reader.
@@ -138,8 +138,8 @@ func (c *unpacked) packedError(err error) error {
 		c.lines+1, err)
 }
 
-// explain returns the error of the compressed stream, if it is damaged, in place of an error about a row: a damaged stream
-// yields garbage before its checksum fails.
+// explain returns the error of the compressed stream, if it is damaged, instead of an error about a row. A damaged stream yields garbage
+// before its checksum fails.
 func (c *unpacked) explain(err error) error {
 	if c.packed == "" {
 		return err
@@ -150,20 +150,20 @@ func (c *unpacked) explain(err error) error {
 	return err
 }
 
-// expectJSON lifts the bound of lines and lowers that of the whole, which is kept in memory several times.
+// expectJSON removes the limit on lines. It lowers the limit on the whole text, which is kept in memory several times.
 func (c *unpacked) expectJSON() {
 	c.json = true
 	c.left -= c.limit - maxAnswer
 	c.limit = maxAnswer
 }
 
-// expectLines raises the bound of the whole again, for JSON that is read line by line.
+// expectLines raises the limit on the whole text again, for JSON that is read line by line.
 func (c *unpacked) expectLines(limit int64) {
 	c.left += limit - c.limit
 	c.limit = limit
 }
 
-// refuseUnreadableText refuses text in a form that is not read, by its name.
+// refuseUnreadableText rejects text in a format that is not supported. The error contains the name of the format.
 func refuseUnreadableText(begins []byte) error {
 	line, _, _ := bytes.Cut(begins, []byte{'\n'})
 	line = bytes.TrimSpace(line)

@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// The command "convert": the metrics of prometheus-adapter and of KEDA's prometheus triggers become Forecasts.
+// The command "convert" creates Forecasts from the metrics of prometheus-adapter and from KEDA's prometheus triggers.
 
 const convertAbout = `Convert writes Forecasts in shadow mode for the metrics that HPAs read from prometheus-adapter, and for the prometheus
 triggers of KEDA's ScaledObjects. The output is YAML; comments explain each choice. docs/migrate.md describes the whole
@@ -36,7 +36,7 @@ const convertExamples = `  forewarm convert --rules adapter-config.yaml -A
   kubectl get cm -n monitoring prometheus-adapter -o yaml | forewarm convert -A --rules - --out forecasts
   forewarm convert --rules adapter-config.yaml -A --json | jq '.leftOut[]'`
 
-// convertOptions are the flags.
+// convertOptions has the values of the flags.
 type convertOptions struct {
 	objectSource
 

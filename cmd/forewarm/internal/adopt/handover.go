@@ -28,7 +28,7 @@ Exit codes:
   3  something blocks the handover
   4  nothing blocks the handover, but something could not be checked`
 
-// handoverOptions are the flags.
+// handoverOptions has the values of the flags.
 type handoverOptions struct {
 	cmdline.Cluster
 
@@ -99,7 +99,7 @@ func handover(ctx context.Context, o *handoverOptions, out io.Writer) error {
 	return errors.Join(err, cmdline.ChecksError(h.Count(doctor.Error), h.Count(doctor.Unknown)))
 }
 
-// writeHandover writes a table, what to do about what blocks, and the steps with their opposites.
+// writeHandover writes a table, what to do about blocking problems, and the steps, each with how to undo it.
 func writeHandover(out io.Writer, h *doctor.Handover) error {
 	var lines [][]string
 	var remedies []string

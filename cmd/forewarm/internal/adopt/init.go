@@ -24,8 +24,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// The command "init": Forecasts to commit, for workloads that are there, by their autoscalers and the series that their
-// servers report.
+// The command "init" writes Forecasts to commit, for existing workloads. It uses their autoscalers and the series that their servers
+// report.
 
 const initAbout = `Init writes Forecasts in shadow mode for you to review and commit: one for each workload that an HPA or a ScaledObject
 scales, or that requests GPUs. Comments explain each choice, and say what scales the workload up while Forewarm is down.
@@ -44,7 +44,7 @@ const initExamples = `  forewarm init --prometheus http://127.0.0.1:9090 -n infe
   forewarm init --prometheus http://127.0.0.1:9090 -A --simulate --out forecasts
   forewarm init --prometheus http://127.0.0.1:9090 --file manifests --json | jq '.workloads[] | select(.leftOut)'`
 
-// initOptions are the flags.
+// initOptions has the values of the flags.
 type initOptions struct {
 	objectSource
 
@@ -100,7 +100,7 @@ func NewInit() *cobra.Command {
 
 // validate returns every problem of a command line.
 func (o *initOptions) validate() error {
-	o.history.QueryLater = true // Each workload has its own.
+	o.history.QueryLater = true // Each workload has its own query.
 	problems := []error{o.trust.Validate(), o.objectSource.Validate()}
 	if o.history.Prometheus.URL == "" {
 		problems = append(problems, errors.New("set --prometheus URL: its series show which server a workload runs"))
@@ -116,7 +116,7 @@ func (o *initOptions) validate() error {
 	return errors.Join(problems...)
 }
 
-// runInit reads, proposes and writes.
+// runInit reads the workloads, and proposes and writes their Forecasts.
 func runInit(ctx context.Context, o *initOptions, cmd *cobra.Command) error {
 	found, err := read(ctx, &o.objectSource, cmd.InOrStdin(), adopt.WorkloadKinds())
 	if err != nil {
@@ -153,7 +153,7 @@ func runInit(ctx context.Context, o *initOptions, cmd *cobra.Command) error {
 		summarize(cmd.ErrOrStderr(), workloads, found.Unread))
 }
 
-// write writes the Forecasts sorted by namespace and name, and what scripts read.
+// write writes the Forecasts sorted by namespace and name, or the output for scripts.
 func (o *initOptions) write(out io.Writer, workloads []*adopt.Workload, unread []string) (err error) {
 	if o.out != "" || !o.output.ForScripts() {
 		var all []adopt.Document
@@ -170,14 +170,14 @@ func (o *initOptions) write(out io.Writer, workloads []*adopt.Workload, unread [
 	return err
 }
 
-// bySaved puts those first by which most would be saved, as far as that was simulated.
+// bySaved sorts the workloads by how much would be saved, with the most first. Workloads that were not simulated count as 0.
 func bySaved(all []*adopt.Workload) []*adopt.Workload {
 	return slices.SortedStableFunc(slices.Values(all), func(a, b *adopt.Workload) int {
 		return cmp.Compare(b.Saved, a.Saved)
 	})
 }
 
-// summarize writes a line for each workload, and below what was left out, and why.
+// summarize writes a line for each workload, and then what was left out and why.
 func summarize(out io.Writer, workloads []*adopt.Workload, unread []string) error {
 	var lines [][]string
 	var notes []string

@@ -19,7 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// objectSource is a cluster that is read with the user's own rights, or manifests.
+// objectSource is either a cluster, which is read with the user's own permissions, or manifests.
 type objectSource struct {
 	cmdline.Cluster
 
@@ -56,7 +56,7 @@ func (s *objectSource) Validate() error {
 	return errors.Join(problems...)
 }
 
-// read reads the objects of kinds.
+// read reads the objects of some kinds.
 func read(ctx context.Context, s *objectSource, in io.Reader, kinds adopt.Kinds) (*adopt.Objects, error) {
 	if s.File == "" {
 		cluster, namespace, err := s.Client(ctx, "read")
@@ -85,7 +85,8 @@ func read(ctx context.Context, s *objectSource, in io.Reader, kinds adopt.Kinds)
 	return found, nil
 }
 
-// text is the manifest with its reasons as comments. What is for later is a comment as a whole, so that a stream can be applied.
+// text returns the manifest with its reasons as comments. A document that is for later is written entirely as a comment, so that the stream
+// can be applied.
 func text(d *adopt.Document, later string) string {
 	var out strings.Builder
 	out.WriteString("---\n" + printable.Wrap("# ", printable.Line(d.Object+", from "+d.From+":"), "# ", cmdline.Page))
@@ -104,8 +105,8 @@ func text(d *adopt.Document, later string) string {
 	return out.String()
 }
 
-// writeObjects writes a stream, or a file for each document into a folder; those for after the handover into a folder of their own. A
-// file that is there stays as it is.
+// writeObjects writes a stream, or one file for each document into a folder. Documents for after the handover go to a separate folder.
+// Existing files are not changed.
 func writeObjects(out io.Writer, folder string, all []adopt.Document) error {
 	var problems []error
 	for i := range all {
@@ -118,7 +119,7 @@ func writeObjects(out io.Writer, folder string, all []adopt.Document) error {
 		if d.After {
 			dir = filepath.Join(folder, "after-handover")
 		}
-		// Each part of the name was checked, so it is that of a file.
+		// All parts of the name were checked, so it is a valid file name.
 		path := filepath.Join(dir, strings.NewReplacer("/", ".", " ", "-").Replace(strings.ToLower(d.Object))+".yaml")
 		if _, err := os.Lstat(path); err == nil {
 			problems = append(problems,

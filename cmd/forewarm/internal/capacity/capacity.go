@@ -43,13 +43,13 @@ const examples = `  forewarm capacity --prometheus http://127.0.0.1:9090 --prese
   forewarm capacity --trace load.csv --column requests --saturated-column queue --replicas-column ready
   forewarm capacity --trace - --column tokens --saturated-column queue --replicas-column ready --json < load.csv | jq .target`
 
-// options are the flags.
+// options has the values of the flags.
 type options struct {
 	history history.Options
 	signals signals
-	// The same as columns of a trace.
+	// The names of the same signals as columns of a trace.
 	saturatedColumn, replicasColumn string
-	// forecast is NAMESPACE/NAME of the Forecast of a cluster that has the signals; empty for none.
+	// forecast is NAMESPACE/NAME of a Forecast in a cluster that has the signals; empty if none is given.
 	forecast string
 	cluster  cmdline.Cluster
 	output   cmdline.Output
@@ -102,7 +102,7 @@ func (o *options) flags() *pflag.FlagSet {
 	return flags
 }
 
-// run reads, estimates and prints.
+// run reads the history, estimates the capacity and prints it.
 func run(cmd *cobra.Command, o *options) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	if err := o.validateForecast(); err != nil {
@@ -155,8 +155,8 @@ func (o *options) validateForecast() error {
 	return errors.Join(problems...)
 }
 
-// takeForecast puts the Forecast's words in the place of the flags that it excludes. It is read with the user's own rights, and
-// so are its queries: nothing confines them to its namespace.
+// takeForecast sets the options from the Forecast's fields, instead of the flags that cannot be combined with a Forecast. The Forecast is
+// read with the user's own permissions. The same applies to its queries, which are not confined to its namespace.
 func takeForecast(ctx context.Context, o *options) error {
 	config, _, err := o.cluster.Config(ctx, "capacity")
 	if err != nil {
@@ -174,7 +174,7 @@ func takeForecast(ctx context.Context, o *options) error {
 	return nil
 }
 
-// queries returns what is read, or every problem of the command line.
+// queries returns the queries to read, or every problem of the command line.
 func (o *options) queries() (queries, error) {
 	if o.history.Trace != "" {
 		return o.columns()
@@ -192,7 +192,7 @@ func (o *options) queries() (queries, error) {
 	return asked, errors.Join(o.history.Validate(), problems)
 }
 
-// columns are what is asked of a trace.
+// columns returns the columns to read from a trace.
 func (o *options) columns() (queries, error) {
 	err := errors.Join(o.history.Validate(), o.history.RefuseFlags("--trace", func(name string) bool {
 		return slices.Contains([]string{"saturated", "replicas"}, name)

@@ -10,22 +10,22 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// signals say what to ask a Prometheus for.
+// signals says what to query from Prometheus.
 type signals struct {
 	history.Workload
 
-	// saturated and replicas are PromQL; empty for the queue of the preset's server, and for the target's.
+	// saturated and replicas are PromQL. If they are empty, the queue of the preset's server and the replicas of the target are used.
 	saturated, replicas string
 }
 
-// queries is what is read: queries of a Prometheus, or columns of a trace.
+// queries has what is read: PromQL queries, or columns of a trace.
 type queries struct {
 	demand, saturated, replicas string
-	// unit of the demand, and what a preset's query is called; "" where unknown.
+	// unit is the unit of the demand, and title is the title of a preset's query. Each is empty if it is unknown.
 	unit, title string
 }
 
-// promQL are the queries of the demand and of the signals, and the preset's and the target's for the rest.
+// promQL returns the queries of the demand and of the signals. Missing queries are derived from the preset and the target.
 func promQL(s signals, demand string) (queries, error) {
 	a := queries{demand: demand, saturated: s.saturated, replicas: s.replicas}
 	var problems []error
@@ -61,7 +61,7 @@ func promQL(s signals, demand string) (queries, error) {
 	return a, errors.Join(problems...)
 }
 
-// fromPreset fills in the demand and, unless it is named, the queue of the same server.
+// fromPreset sets the demand. Unless another signal is given, it also sets the queue of the same server.
 func fromPreset(a *queries, s signals, target signal.Target) error {
 	demand, promQL, err := s.Demand(target)
 	a.demand, a.unit, a.title = promQL, demand.Unit, demand.Name+" of "+s.Target

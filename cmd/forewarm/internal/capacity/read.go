@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/recorded"
 )
 
-// result is what was read and what it comes to.
+// result has what was read, and the estimate.
 type result struct {
 	demand   recorded.History
 	observed capacity.History
@@ -29,7 +29,7 @@ func read(
 	ctx context.Context, in io.Reader, from history.Options, asked queries, bar *cmdline.ProgressBar,
 ) (result, error) {
 	r := result{unit: asked.unit}
-	// What comes on stdin comes once, and is read three times.
+	// stdin can be read only once, but its content is needed three times.
 	var kept bytes.Buffer
 	now := time.Now()
 	one := func(in io.Reader, what, title string) (recorded.History, error) {
@@ -68,7 +68,7 @@ func read(
 	return r, nil
 }
 
-// hint is added to an error that says that there is no series.
+// hint adds a text to an error that says that there is no series.
 func hint(err error, text string) string {
 	if errors.Is(err, series.ErrNoSeries) {
 		return "; " + text

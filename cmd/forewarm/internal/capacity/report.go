@@ -14,7 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/report"
 )
 
-// text is the estimate and the advice, then the evidence.
+// text returns the estimate and the advice, followed by the evidence.
 func (r *result) text() string {
 	var advice string
 	if target := r.estimate.Target(); !math.IsNaN(target) {
@@ -24,7 +24,7 @@ func (r *result) text() string {
 			"Nothing was changed.", quantity(target))
 	}
 	bands := r.estimate.Bands
-	for len(bands) > 1 && bands[0].Calm+bands[0].Growing == 0 { // A service that never rests has none of the low loads.
+	for len(bands) > 1 && bands[0].Calm+bands[0].Growing == 0 { // A service that never rests has no low loads.
 		bands = bands[1:]
 	}
 	evidence := report.Section{Sentences: []string{r.demand.Describe() + "."}}
@@ -39,7 +39,7 @@ func (r *result) text() string {
 	}, cmdline.Page)
 }
 
-// band is evidence: how often the queue grew at which load.
+// band adds the evidence of a band: how often the queue grew at these loads.
 func band(r *report.Record, b *capacity.Band) {
 	r.Add("from", "LOAD OF A REPLICA", b.From, formatBand(b))
 	r.Data("to", b.To)
@@ -49,7 +49,7 @@ func band(r *report.Record, b *capacity.Band) {
 	r.Text("", "QUEUE GREW", humanize.Percent(b.Share()))
 }
 
-// formatBand is a band's range of load.
+// formatBand formats a band's range of loads.
 func formatBand(b *capacity.Band) string {
 	if math.IsInf(b.To, 1) {
 		return humanize.Significant(b.From, 3) + " and more"
@@ -57,18 +57,19 @@ func formatBand(b *capacity.Band) string {
 	return humanize.Significant(b.From, 3) + " to " + humanize.Significant(b.To, 3)
 }
 
-// quantity is a target as Kubernetes writes it: rounded down to two digits, for an interval bears no more, in thousandths where it is no whole number.
+// quantity formats a target like Kubernetes does. It is rounded down to two digits, because an interval does not justify more, and is in
+// thousandths if it is not an integer.
 func quantity(v float64) string {
 	const digits, milli = 2, 1000
 	power := math.Pow(10, math.Floor(math.Log10(v))-digits+1)
-	// A thousandth of a step forgives what 4.5 may have become.
+	// The small addition compensates for a rounding error, for example if 4.5 has become slightly less.
 	v = math.Floor(v/power+0.001) * power
-	most := math.Nextafter(math.MaxInt64, 0) // As a float MaxInt64 itself is one more.
+	most := math.Nextafter(math.MaxInt64, 0) // As a float, MaxInt64 itself would be rounded up.
 	thousandths := min(max(math.Round(v*milli), 1), most)
 	return resource.NewMilliQuantity(int64(thousandths), resource.DecimalSI).String()
 }
 
-// record is the estimate for scripts. Loads are in the demand's unit; null is what cannot be told.
+// record returns the estimate for scripts. Loads are in the demand's unit, and unknown values are null.
 func (r *result) record() *report.Record {
 	var d, evidence report.Record
 	e := &r.estimate

@@ -60,7 +60,7 @@ type Program struct {
 // messages to stderr. Both are written without the characters that control a terminal.
 func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	stdout, stderr = printable.NewWriter(stdout), printable.NewWriter(stderr)
-	// Libraries log to stderr too; a command with log flags sets its own logger.
+	// Libraries log to stderr, too. A command with log flags sets its own logger.
 	log := cmdline.DefaultLog()
 	log.New(stderr)
 	root := p.Command() //nolint:contextcheck // Commands get the context when they run, from cobra.
@@ -101,7 +101,7 @@ func (p Program) Command() *cobra.Command {
 		adopt.NewInit(), adopt.NewConvert(), adopt.NewHandover(), events.New(), presets.New(), capacity.New(),
 		doctor.New(), pause.New(), pause.NewResume(), newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
-	root.Flags().Bool("version", false, "print the version of this binary") // Without cobra's -v.
+	root.Flags().Bool("version", false, "print the version of this binary") // Cobra's flag would have the short form -v.
 	addCompletions(root)
 	if p.calledAs("kubectl-forewarm") || p.calledAs("kubectl_complete-forewarm") {
 		asPlugin(root)
@@ -114,7 +114,7 @@ func (p Program) calledAs(name string) bool {
 	return strings.TrimSuffix(filepath.Base(p.Name), ".exe") == name
 }
 
-// asPlugin lets usage lines and examples be those of kubectl's plugin.
+// asPlugin changes usage lines and examples to those of kubectl's plugin.
 func asPlugin(root *cobra.Command) {
 	const own, plugin = "forewarm ", "kubectl forewarm "
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: strings.TrimSpace(plugin)}
@@ -124,13 +124,13 @@ func asPlugin(root *cobra.Command) {
 	}
 }
 
-// flagError is a flag's error that names the value once: pflag's own and its cause both name it.
+// flagError returns a flag's error in which the value appears only once. pflag's own error and its cause both contain it.
 func flagError(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	if invalid.GetFlag().Value.Type() == "stringToString" { // Headers, whose values are secret.
+	if invalid.GetFlag().Value.Type() == "stringToString" { // Headers have secret values.
 		return fmt.Errorf("--%s: one of its arguments is not NAME=VALUE", invalid.GetFlag().Name)
 	}
 	cause := invalid.Unwrap()
@@ -154,7 +154,8 @@ func newVersionCommand(stamped string) *cobra.Command {
 	}
 }
 
-// buildVersion is the version that the linker set, or else the module's version and the commit that the go command stamped.
+// buildVersion returns the version that the linker set. Without one, it returns the module's version and the commit that the go command
+// recorded.
 func buildVersion(stamped string) string {
 	text := cmp.Or(stamped, "unknown")
 	if info, ok := debug.ReadBuildInfo(); ok && stamped == "" {
@@ -170,7 +171,7 @@ func buildVersion(stamped string) string {
 	return fmt.Sprintf("%s %s %s/%s", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// newBacktest is the former command "backtest", which says what has replaced it.
+// newBacktest returns the former command "backtest", which says which command has replaced it.
 func newBacktest() *cobra.Command {
 	return &cobra.Command{
 		Use:                "backtest",

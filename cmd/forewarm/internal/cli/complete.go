@@ -19,14 +19,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// completionTimeout is how long a shell waits for words.
+// completionTimeout limits how long a shell waits for completions.
 const completionTimeout = 2 * time.Second
 
-// completions lists the words that may follow at a place of a command line. If there are none, or after an error, the shell
-// offers none.
+// completions lists the words that are possible at a place in a command line. If there are none, or after an error, the shell offers none.
 type completions func(ctx context.Context, cmd *cobra.Command, begun string) []string
 
-// addCompletions adds what shells complete: the names of objects in the cluster that the flags name, presets, and forms.
+// addCompletions adds completions for shells: the names of objects in the cluster that the flags specify, presets, and output formats.
 func addCompletions(root *cobra.Command) {
 	forecasts := v1alpha1.GroupVersion().WithResource("forecasts")
 	flags := map[string]completions{
@@ -58,7 +57,7 @@ func addCompletions(root *cobra.Command) {
 	}
 }
 
-// bounded lists words for no longer than completionTimeout. An exec plugin of a kubeconfig knows no timeout of its own.
+// bounded lists words for at most completionTimeout. An exec plugin of a kubeconfig has no timeout of its own.
 func bounded(list completions) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -75,7 +74,7 @@ func bounded(list completions) cobra.CompletionFunc {
 	}
 }
 
-// presetNames are the servers and the presets.
+// presetNames returns the names of the servers and the presets.
 func presetNames(context.Context, *cobra.Command, string) []string {
 	var all []string
 	for _, s := range signal.Sources() {
@@ -87,7 +86,7 @@ func presetNames(context.Context, *cobra.Command, string) []string {
 	return all
 }
 
-// value is that of a flag; empty where the command has none.
+// value returns the value of a flag; empty if the command does not have the flag.
 func value(cmd *cobra.Command, flag string) string {
 	if f := cmd.Flag(flag); f != nil {
 		return f.Value.String()
@@ -95,7 +94,7 @@ func value(cmd *cobra.Command, flag string) string {
 	return ""
 }
 
-// connect makes a client of the server or the cluster that the flags name, and returns the namespace of the kubeconfig's context.
+// connect creates a client of the server or the cluster that the flags specify, and returns the namespace of the kubeconfig's context.
 func connect(ctx context.Context, cmd *cobra.Command) (client dynamic.Interface, namespace string, err error) {
 	cluster := cmdline.Cluster{
 		Timeout:    completionTimeout,
@@ -110,8 +109,8 @@ func connect(ctx context.Context, cmd *cobra.Command) (client dynamic.Interface,
 	return client, "", err
 }
 
-// objects are the names of objects that the user may list: NAMESPACE/NAME where the command line names no namespace, or
-// begins so.
+// objects completes the names of objects that the user may list. It uses NAMESPACE/NAME if the command line does not specify a namespace,
+// or if the word begins so.
 func objects(of schema.GroupVersionResource, everywhere bool) completions {
 	return func(ctx context.Context, cmd *cobra.Command, begun string) (all []string) {
 		client, namespace, err := connect(ctx, cmd)

@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	// redraw is the least time between two drawings on a terminal, report that between two lines elsewhere: work that is
-	// done before says nothing there.
+	// redraw is the minimum time between two drawings on a terminal. report is the minimum time between two lines elsewhere, so work that
+	// takes less time prints nothing there.
 	redraw, report = 100 * time.Millisecond, 10 * time.Second
-	// width of the bar itself, in columns.
+	// width is the width of the bar itself in columns.
 	width = 20
-	// page is the width of a terminal that does not tell its own.
+	// page is the width that is used if a terminal does not report its own.
 	page = 80
-	// The time left is told once so much time has gone and so much is done: earlier it is a guess.
+	// The remaining time is shown only after this much time and this share of the work. Before that, it would be a guess.
 	minElapsed, minShare = 2 * time.Second, 0.02
-	// erase leads back to the first column and clears the line.
+	// erase moves to the first column and clears the line.
 	erase = "\r\x1b[K"
 )
 
 // ProgressBar reports one piece of work after another. Its methods are safe for concurrent use; a nil Bar reports nothing.
 type ProgressBar struct {
 	out      io.Writer
-	columns  int // of the terminal; 0 where out is none
+	columns  int // Columns of the terminal; 0 if out is not a terminal.
 	interval time.Duration
 	now      func() time.Time
 
@@ -50,7 +50,7 @@ func NewProgressBar(out io.Writer, quiet bool, now func() time.Time) *ProgressBa
 		return nil
 	}
 	b := &ProgressBar{out: out, interval: report, now: now}
-	// A dumb terminal cannot be drawn over.
+	// On a dumb terminal, a line cannot be overwritten.
 	if columns, is := Columns(out, page); is && os.Getenv("TERM") != "dumb" {
 		b.columns, b.interval = columns, redraw
 	}
@@ -130,19 +130,19 @@ func (b *ProgressBar) refresh() {
 	fmt.Fprintln(b.out, printable.Line(b.task)+": "+b.status())
 }
 
-// draw draws over what was drawn, on one line at most.
+// draw overwrites the previous drawing, with at most one line.
 func (b *ProgressBar) draw() {
 	full := b.done * width / b.total
 	done := strings.Repeat("█", full) + strings.Repeat("·", width-full)
 	line := "▕" + done + "▏ " + b.status() + "  " + printable.Line(b.task)
-	if runes := []rune(line); len(runes) >= b.columns { // The last column would break the line.
+	if runes := []rune(line); len(runes) >= b.columns { // Text in the last column would wrap the line.
 		line = string(runes[:b.columns-1])
 	}
 	fmt.Fprint(Raw(b.out), erase+line)
 	b.drawn = true
 }
 
-// status is the share that is done and roughly how long the rest takes, at the pace so far.
+// status returns the share that is done and the approximate time for the rest at the pace so far.
 func (b *ProgressBar) status() string {
 	share := float64(b.done) / float64(b.total)
 	text := fmt.Sprintf("%2.0f %%", math.Floor(100*share))
@@ -153,7 +153,7 @@ func (b *ProgressBar) status() string {
 	return text + ", about " + formatRough(time.Duration(float64(elapsed)*(1-share)/share)) + " left"
 }
 
-// formatRough is a duration to what a guess is good for.
+// formatRough formats a duration with the precision of an estimate.
 func formatRough(d time.Duration) string {
 	const seconds = 90 * time.Second
 	switch {

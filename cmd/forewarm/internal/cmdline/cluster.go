@@ -43,7 +43,7 @@ func (c *Cluster) Config(ctx context.Context, command string) (config *rest.Conf
 		return nil, "", err
 	}
 	config.UserAgent, config.Timeout, config.QPS, config.Burst = "forewarm-"+command, c.Timeout, 50, 100
-	config.WarningHandlerWithContext = rest.NoWarnings{} // They are for the cluster's administrators.
+	config.WarningHandlerWithContext = rest.NoWarnings{} // Warnings are for the administrators of the cluster.
 	return config, namespace, nil
 }
 
@@ -73,7 +73,7 @@ func LoadKubeconfig(ctx context.Context, file, name string) (config *rest.Config
 	return config, namespace, nil
 }
 
-// clientConfig loads the files, after it has checked their sizes.
+// clientConfig loads the files after it has checked their sizes.
 func clientConfig(ctx context.Context, file, name string) (clientcmd.ClientConfig, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = file
@@ -81,7 +81,7 @@ func clientConfig(ctx context.Context, file, name string) (clientcmd.ClientConfi
 	paths := rules.GetLoadingPrecedence()
 	for _, path := range paths {
 		switch err := CheckFile(path, MaxSettings); {
-		case errors.Is(err, ErrNoFile) && len(paths) == 1: // As a shell makes of <(COMMAND).
+		case errors.Is(err, ErrNoFile) && len(paths) == 1: // A shell creates such a file for <(COMMAND).
 			return clientConfigFromPipe(ctx, path, overrides)
 		case err != nil:
 			return nil, err
@@ -97,7 +97,7 @@ func clientConfig(ctx context.Context, file, name string) (clientcmd.ClientConfi
 	return loading, nil
 }
 
-// clientConfigFromPipe reads a file that can be read only once, which the library may read twice.
+// clientConfigFromPipe reads a file that can be read only once, because the library may read it twice.
 func clientConfigFromPipe(
 	ctx context.Context, path string, o *clientcmd.ConfigOverrides,
 ) (clientcmd.ClientConfig, error) {
@@ -112,7 +112,7 @@ func clientConfigFromPipe(
 	return clientcmd.NewNonInteractiveClientConfig(*config, o.CurrentContext, o, nil), nil
 }
 
-// checkContextFiles checks the files that a context names.
+// checkContextFiles checks the files to which a context refers.
 func checkContextFiles(config *clientcmdapi.Config, name string) error {
 	chosen := config.Contexts[name]
 	if chosen == nil {

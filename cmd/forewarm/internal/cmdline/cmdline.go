@@ -52,7 +52,7 @@ func AddPrometheusFlags(flags *pflag.FlagSet, p *prometheus.Config) {
 			"visible (0 means the server's default)")
 }
 
-// headers is the flag of headers: pflag's own of NAME=VALUE, kept as secrets.
+// headers is the flag for headers. It is pflag's flag for NAME=VALUE, but keeps the values secret.
 type headers struct {
 	pflag.Value
 
@@ -89,7 +89,7 @@ func CheckPrometheus(p *prometheus.Config) error {
 		FileFlag{Name: "--prometheus-key-file", Path: p.HTTP.TLSConfig.KeyFile})
 }
 
-// targetKinds are those whose pods presets find, with the names that kubectl accepts.
+// targetKinds returns the kinds for which presets find the pods, with the names that kubectl accepts.
 func targetKinds() map[string][]string {
 	return map[string][]string{
 		"Deployment":          {"deployment", "deployments", "deploy"},

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// The most that is read of a file that has no limit of its own, in bytes.
+// Size limits for files that have no other limit, in bytes.
 const (
 	// MaxSettings is that of kubeconfigs and scrape files; the largest that people have are of a few MiB.
 	MaxSettings = 16 << 20
@@ -115,7 +115,7 @@ func CheckFlagFiles(most int64, flags ...FileFlag) error {
 // Stdout is the name of an output that goes to the standard output.
 const Stdout = "-"
 
-const fileMode = 0o644 // What a command writes is made to be shown.
+const fileMode = 0o644 // The output of a command is meant to be read by others.
 
 // CheckWritable says why a file could not be written in the end. A file that is there stays as it is, one that is not does not
 // come to be.
@@ -127,9 +127,9 @@ func CheckWritable(path string) error {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("%s is a folder, write the name of a file in it", path)
 	case err == nil && !info.Mode().IsRegular():
-		return nil // The reader of a pipe would see it opened, and closed.
+		return nil // The reader of a pipe would notice that it is opened and closed.
 	}
-	_, err = os.Lstat(path) // A link is there, also where it leads nowhere yet.
+	_, err = os.Lstat(path) // A link counts as existing, even if its target does not exist yet.
 	there := err == nil
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, fileMode)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -81,9 +81,9 @@ var (
 	librariesHandler atomic.Pointer[slog.Handler]
 )
 
-// newestHandler passes records to the handler of the logger that was made last.
+// newestHandler passes records to the handler of the newest logger.
 type newestHandler struct {
-	// wrappers adds the attributes and groups, in their order.
+	// wrappers add the attributes and groups, in their order.
 	wrappers []func(slog.Handler) slog.Handler
 }
 
@@ -120,18 +120,18 @@ func (n newestHandler) WithGroup(name string) slog.Handler {
 }
 
 const (
-	// maxBurst is how many lines one place in the code may log at once; then it may log one line each pause. A thousand
-	// Forecasts that fail at once need no line each: their statuses have the reason.
+	// maxBurst is how many lines one place in the code may log in a burst. After that, it may log one line per minInterval. If a thousand
+	// Forecasts fail at the same time, they do not need a line each, because their statuses have the reason.
 	maxBurst    = 100
 	minInterval = time.Second
-	// summaryDelay is the time from the first line that is left out to the line with their number.
+	// summaryDelay is the time from the first line that is left out until the line that reports how many were left out.
 	summaryDelay = 10 * time.Second
-	// maxValue is how many bytes of a message or a value are logged, and maxStack how many of a stack.
+	// maxValue limits how many bytes of a message or a value are logged, and maxStack limits those of a stack trace.
 	maxValue = 1000
 	maxStack = 10_000
 )
 
-// rateLimited limits the rate of a handler for each place in the code, whatever the text, so that no client can flood the
+// rateLimited limits the rate of a handler separately for each place in the code, independent of the text, so that no client can flood the
 // log.
 type rateLimited struct {
 	slog.Handler
@@ -171,7 +171,7 @@ func (l rateLimited) WithGroup(name string) slog.Handler {
 	return rateLimited{l.Handler.WithGroup(name), l.sites}
 }
 
-// callSites in the code that have logged, by the program counter of the call.
+// callSites has the places in the code that have logged, by the program counter of the call.
 type callSites struct {
 	mu sync.Mutex
 	at map[uintptr]*callSite
@@ -182,7 +182,7 @@ type callSite struct {
 	leftOut int
 }
 
-// admit reports whether a line may pass, or else whether it is the first one left out since the last resetLeftOut.
+// admit reports whether a line may pass. If not, it reports whether the line is the first one that is left out since the last resetLeftOut.
 func (p *callSites) admit(pc uintptr) (pass, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +206,7 @@ func (p *callSites) resetLeftOut(pc uintptr) int {
 	return p.at[pc].leftOut
 }
 
-// truncateAttr is a handler's ReplaceAttr that truncates texts, the message too.
+// truncateAttr is a handler's ReplaceAttr function. It truncates texts, including the message.
 func truncateAttr(_ []string, a slog.Attr) slog.Attr {
 	var text string
 	switch a.Value.Kind() { //nolint:exhaustive // The others are short.

@@ -17,8 +17,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// The forms of -o besides a command's own for people, by kubectl's names: two for scripts, a table with more columns, and the
-// names alone.
+// Output formats of -o in addition to a command's own format for people, with kubectl's names: two for scripts, a table with more columns,
+// and only the names.
 const (
 	JSON = "json"
 	YAML = "yaml"
@@ -130,7 +130,7 @@ func Table(out io.Writer, heads string, lines [][]string) error {
 	for line := range strings.SplitSeq(heads, "\n") {
 		table = append(table, strings.Split(line, "\t"))
 	}
-	const gap = 3 // As kubectl's.
+	const gap = 3 // The same as kubectl's.
 	_, err := io.WriteString(out, printable.Table(append(table, lines...), math.MaxInt, gap))
 	return err
 }

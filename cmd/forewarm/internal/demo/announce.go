@@ -75,10 +75,11 @@ func (a *announcer) printClock(now *clock) {
 	}
 }
 
-// clockTime is how times of the demo's clock are written.
+// clockTime is the format for times of the demo's clock.
 const clockTime = "15:04"
 
-// follow prints what Forewarm asks for and what the demand needs while the demand rises, and the race after the first rise.
+// follow prints how many replicas Forewarm requests and how many the demand needs while the demand rises. After the first rise, it prints
+// the race.
 func (a *announcer) follow(ctx context.Context, key snapshot.Key, snapshots *snapshot.Store, now *clock) {
 	r, told := &rise{}, false
 	for {
@@ -104,13 +105,13 @@ func (a *announcer) follow(ctx context.Context, key snapshot.Key, snapshots *sna
 	}
 }
 
-// replicas are how many serve a demand.
+// replicas returns how many replicas a demand needs.
 func (a *announcer) replicas(demand float64) int { return max(1, int(math.Ceil(demand/a.load.target))) }
 
 // raceLength is how much of the race is printed: the end of the night, and the rise.
 const raceLength = 6 * time.Hour
 
-// printRace prints the race and how the objective is kept, or why nothing is served.
+// printRace prints the race and whether the objective is met, or why no value is served.
 func (a *announcer) printRace(o *api.Outlook) {
 	if o.Status.Served == nil {
 		fmt.Fprintf(a.out, "\n%s/%s is not served: %s\n\n", o.Namespace, o.Name, o.Status.Reason)
@@ -151,7 +152,7 @@ func answersReady(ctx context.Context, url string) bool {
 	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
 }
 
-// browser is the command that opens a page in the user's browser.
+// browser returns the command that opens a page in the user's browser.
 func browser(system, url string) []string {
 	switch system {
 	case "darwin":
@@ -162,7 +163,7 @@ func browser(system, url string) []string {
 	return []string{"xdg-open", url}
 }
 
-// openPage runs the command. One that still runs after some seconds is the browser itself, which may outlive the demo.
+// openPage runs the command. If it still runs after some seconds, it is the browser itself, which may outlive the demo.
 func openPage(ctx context.Context, command []string) error {
 	const patience = 5 * time.Second
 	browser := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...) //nolint:gosec // Of browser.
@@ -187,15 +188,15 @@ type moment struct {
 	replicas int
 }
 
-// rise follows the replicas that are asked for and those that the demand needs, each only while it is more than ever before.
+// rise follows the requested replicas and the replicas that the demand needs. It records each number only when it reaches a new maximum.
 type rise struct {
-	// since[n-1] is when n replicas were first asked for; zero if they were at first.
+	// since[n-1] is when n replicas were first requested; zero if they were requested at the beginning.
 	since []time.Time
-	// first and most are what the demand needed at first, and at most.
+	// first and most are the replicas that the demand needed at the beginning, and at most.
 	first, most moment
 }
 
-// observe adds what is asked for and what the demand needs, and returns a line for each that is more than before.
+// observe adds the requested and the needed replicas, and returns a line for each new maximum.
 func (r *rise) observe(asked, needed moment) (lines []string) {
 	if r.most.replicas == 0 {
 		r.first, r.most, r.since = needed, needed, make([]time.Time, asked.replicas)
@@ -213,7 +214,7 @@ func (r *rise) observe(asked, needed moment) (lines []string) {
 	return lines
 }
 
-// needs says how long before the demand needed its replicas they were asked for.
+// needs says how long before the demand needed the replicas they were requested.
 func (r *rise) needs(asked int) string {
 	text := fmt.Sprintf("the demand needs %d replicas", r.most.replicas)
 	if len(r.since) < r.most.replicas {
@@ -230,7 +231,7 @@ func (r *rise) needs(asked int) string {
 	return fmt.Sprintf("%s; Forewarm asked for them %s earlier", text, humanize.Span(ahead))
 }
 
-// over reports whether the demand has risen, by half at least, and has not risen further for a while.
+// over reports whether the demand has risen by at least half, and has not risen further for a while.
 func (r *rise) over(now time.Time) bool {
 	const pause = 10 * time.Minute
 	return 2*r.most.replicas >= 3*r.first.replicas && r.most.replicas > r.first.replicas && now.Sub(r.most.at) >= pause

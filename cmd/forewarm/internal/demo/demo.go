@@ -50,13 +50,13 @@ type Config struct {
 	Port int
 }
 
-// DefaultLeadTime is how long a replica takes to start by default; minLeadTime and maxLeadTime bound it.
+// DefaultLeadTime is the default time that a replica takes to start; minLeadTime and maxLeadTime limit it.
 const (
 	DefaultLeadTime          = 8 * time.Minute
 	minLeadTime, maxLeadTime = 10 * time.Second, time.Hour
 )
 
-// The bounds of the speed. Faster than the upper one, a step would be shorter than its forecast takes.
+// Limits of the speed. Above the maximum, a step would be shorter than its forecast takes.
 const minSpeed, maxSpeed = 1, 600
 
 // Validate returns every problem at once.
@@ -93,7 +93,7 @@ func Run(ctx context.Context, o Config, out io.Writer, log *slog.Logger) (err er
 	tell.load, err = newLoad(ctx, &o, tell.started)
 	switch {
 	case ctx.Err() != nil:
-		return nil // Interrupted while it read a trace: not a failure.
+		return nil // The user interrupted it while it read a trace, which is not a failure.
 	case err != nil:
 		return err
 	}
@@ -110,7 +110,7 @@ func Run(ctx context.Context, o Config, out io.Writer, log *slog.Logger) (err er
 	st, err := build(ctx, dir, tell, log)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return nil // Interrupted while it wrote the past: not a failure.
+		return nil // The user interrupted it while it wrote the past, which is not a failure.
 	case err != nil:
 		return err
 	}
@@ -118,7 +118,7 @@ func Run(ctx context.Context, o Config, out io.Writer, log *slog.Logger) (err er
 	return st.play(ctx, tell, log)
 }
 
-// checkPort fails early where the port is in use, before slow work starts.
+// checkPort fails if the port is in use, before slow work begins.
 func checkPort(ctx context.Context, port int) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	switch {
@@ -131,7 +131,7 @@ func checkPort(ctx context.Context, port int) error {
 	return listener.Close()
 }
 
-// stage is what a demo plays on.
+// stage has the parts of a running demo.
 type stage struct {
 	begin     time.Time
 	engine    *embedded.Engine
@@ -139,7 +139,7 @@ type stage struct {
 	forecasts *manifest.Folder
 }
 
-// build stores the load's past in a folder, and writes the Forecast.
+// build stores the past of the load in a folder, and writes the Forecast.
 func build(ctx context.Context, dir string, tell *announcer, log *slog.Logger) (st *stage, err error) {
 	for _, sentence := range tell.load.about {
 		tell.print("Load", "%s", sentence)
@@ -158,7 +158,7 @@ func build(ctx context.Context, dir string, tell *announcer, log *slog.Logger) (
 	return st, nil
 }
 
-// writeForecast writes the Forecast into a folder and opens it as "forewarm serve" does.
+// writeForecast writes the Forecast into a folder, and opens the folder like "forewarm serve" does.
 func writeForecast(dir, text string, log *slog.Logger) (*manifest.Folder, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func writeForecast(dir, text string, log *slog.Logger) (*manifest.Folder, error)
 	return manifest.OpenFolder(dir, manifest.NewResolver(signals), log)
 }
 
-// learnTime is how long the demo waits for the Forecast to learn from the past. Its clock does not run meanwhile.
+// learnTime is how long the demo waits until the Forecast has learned from the past. The demo's clock does not run in the meantime.
 const learnTime = time.Minute
 
 // play runs everything until the context ends.

@@ -22,29 +22,29 @@ import (
 	"github.com/forewarm/forewarm/testdata/traces"
 )
 
-// load is the demand that a demo plays.
+// load is the demand in a demo.
 type load struct {
 	*playback
 
-	// name of the Forecast.
+	// name is the name of the Forecast.
 	name string
-	// target is what a replica sustains.
+	// target is the demand that a replica sustains.
 	target float64
 	// lead is how long a replica takes to start.
 	lead time.Duration
 	// rise is when the demand begins to rise. The demo begins shortly before.
 	rise time.Time
-	// about has a sentence for each thing to know of it.
+	// about has a sentence about each thing that the user should know about the load.
 	about []string
 }
 
-// ownLoad is one of those that --load chooses from.
+// ownLoad is one of the loads that --load can select.
 type ownLoad struct {
 	name, file, about string
 	rise              time.Time
 }
 
-// ownLoads are made, see hack/tracegen.
+// ownLoads returns the generated loads, see hack/tracegen.
 func ownLoads() []ownLoad {
 	january := func(day, hour, minute int) time.Time {
 		return time.Date(2026, time.January, day, hour, minute, 0, 0, time.UTC)
@@ -61,7 +61,7 @@ func ownLoads() []ownLoad {
 	}
 }
 
-// loadNames are the names of the demo's own loads.
+// loadNames returns the names of the demo's own loads.
 func loadNames() []string {
 	var names []string
 	for _, own := range ownLoads() {
@@ -70,7 +70,7 @@ func loadNames() []string {
 	return names
 }
 
-// ownTarget is what a replica sustains of the demo's own loads, in requests a second.
+// ownTarget is the demand that a replica sustains with the demo's own loads, in requests per second.
 const ownTarget = 10
 
 // open reads the trace.
@@ -80,7 +80,7 @@ func (own *ownLoad) open() (*load, error) {
 		return nil, err
 	}
 	for i := range series.Values {
-		series.Values[i] /= series.Step.Seconds() // A minute's requests are its rate.
+		series.Values[i] /= series.Step.Seconds() // The number of requests in a minute is converted to a rate.
 	}
 	played, err := newPlayback(series)
 	return &load{
@@ -105,7 +105,7 @@ func readEmbedded(file, column string) (series forecast.Series, err error) {
 	return trace.ReadColumn(unzipped, column)
 }
 
-// newLoad reads what the configuration names.
+// newLoad reads the load that the configuration specifies.
 func newLoad(ctx context.Context, o *Config, now time.Time) (l *load, err error) {
 	if o.Trace != "" {
 		l, err = userLoad(ctx, o, now)
@@ -124,7 +124,7 @@ func newLoad(ctx context.Context, o *Config, now time.Time) (l *load, err error)
 	return l, nil
 }
 
-// userLoad is the user's trace.
+// userLoad reads the user's trace.
 func userLoad(ctx context.Context, o *Config, now time.Time) (*load, error) {
 	from := history.Options{Trace: o.Trace, Column: o.Column, TrustInput: true}
 	read, err := history.Read(ctx, &from, o.Stdin, now, nil)
@@ -152,38 +152,38 @@ func userLoad(ctx context.Context, o *Config, now time.Time) (*load, error) {
 	return l, nil
 }
 
-// assumedTarget is a tenth of the highest value, in thousandths, as a manifest has it.
+// assumedTarget returns a tenth of the highest value, rounded to thousandths as in a manifest.
 func assumedTarget(values []float64) float64 {
 	highest := 0.0
 	for _, v := range values {
-		if v > highest { // NaN is not.
+		if v > highest { // This is false for NaN.
 			highest = v
 		}
 	}
 	return math.Ceil(100*highest) / 1000
 }
 
-// span is a trace's length and step: "14 days in steps of a minute".
+// span describes a trace's length and step: "14 days in steps of a minute".
 func span(s forecast.Series) string {
 	return recorded.FormatSpan(time.Duration(s.Len())*s.Step) + " in steps of " + recorded.FormatSpan(s.Step)
 }
 
-// beforeRise is how long before the rise a demo begins, in life.
+// beforeRise is how long before the rise a demo begins, in real time.
 const beforeRise = 25 * time.Second
 
-// begin is when the demo begins.
+// begin returns the time at which the demo begins.
 func (l *load) begin(speed float64) time.Time {
 	at := l.rise.Add(-time.Duration(float64(beforeRise) * speed)).Truncate(l.Step)
-	if least := l.TimeAt(l.Len() / 4); at.Before(least) { // A forecast needs a past.
+	if least := l.TimeAt(l.Len() / 4); at.Before(least) { // A forecast needs history.
 		return least
 	}
 	return at
 }
 
-// namespace is that of the demo's Forecast and series.
+// namespace is the namespace of the demo's Forecast and series.
 const namespace = "demo"
 
-// forecastYAML is the Forecast of the demo, as a user would write it.
+// forecastYAML is the Forecast of the demo in the form in which a user would write it.
 const forecastYAML = `apiVersion: forewarm.dev/v1alpha1
 kind: Forecast
 metadata: {name: %[1]s, namespace: demo}
@@ -197,17 +197,18 @@ spec:
   history: %[4]s
 `
 
-// The bounds of the Forecast for a user's trace, within those of any Forecast (see package [manifest]).
+// Limits of the Forecast for a user's trace. They are within the limits of any Forecast (see package [manifest]).
 const (
 	minStep, maxStep       = time.Second, 5 * time.Minute
 	minHistory, maxHistory = 30 * time.Minute, 14 * day
 	maxPoints              = 100_000
 )
 
-// step is that of the Forecast: the trace's own, within what a Forecast may have.
+// step returns the step of the Forecast: the trace's own step, within the limits of a Forecast.
 func (l *load) step() time.Duration { return min(maxStep, max(minStep, l.Step.Round(time.Second))) }
 
-// manifest is the Forecast of the load: in the trace's own steps, over as much of its past as a Forecast may use.
+// manifest returns the Forecast of the load. It has the trace's step, and a history that is as long as the trace allows and a Forecast may
+// use.
 func (l *load) manifest(begin time.Time) string {
 	step := l.step()
 	past := begin.Sub(l.Start).Round(step)

@@ -15,15 +15,15 @@ import (
 
 const day = 24 * time.Hour
 
-// playback is a trace that does not end: after its end it repeats from the same time of day. It is a pure function of time, so
-// that the past and what is played are one series.
+// playback is a trace that does not end: at its end it continues from the same time of day. It is a pure function of time, so that the past
+// and the demand during the demo are one series.
 type playback struct {
 	forecast.Series
-	// back is how many steps it goes back at the trace's end: whole days where it has any.
+	// back is how many steps it goes back at the end of the trace. If the trace has whole days, this is a number of whole days.
 	back int
 }
 
-// newPlayback fails where the trace cannot be demand.
+// newPlayback returns an error if the trace cannot be demand.
 func newPlayback(trace forecast.Series) (*playback, error) {
 	if err := checkPlayable(trace); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func checkPlayable(trace forecast.Series) error {
 	return nil
 }
 
-// at is the value at a time, held for its step; NaN in a gap and before the start.
+// at returns the value at a time. A value applies to its whole step. The result is NaN in a gap and before the start.
 func (p *playback) at(t time.Time) float64 {
 	elapsed := t.Sub(p.Start)
 	if elapsed < 0 {
@@ -70,7 +70,7 @@ func (p *playback) at(t time.Time) float64 {
 	return p.Values[i]
 }
 
-// sampled are the values of [from, to), a sample at every interval.
+// sampled returns the values of [from, to), with a sample at every interval.
 func (p *playback) sampled(from, to time.Time, interval time.Duration) forecast.Series {
 	out := forecast.Series{Start: from, Step: interval}
 	for at := from; at.Before(to); at = at.Add(interval) {
@@ -79,11 +79,11 @@ func (p *playback) sampled(from, to time.Time, interval time.Duration) forecast.
 	return out
 }
 
-// riseLength is the length of the rise that a demo begins before.
+// riseLength is the length of the rise before which a demo begins.
 const riseLength = 30 * time.Minute
 
-// largestRise is the time from which on the second half of a trace rises most within riseLength. A rise that was there at the
-// same time of the day before can be foreseen, so in a trace of days the smaller of both counts.
+// largestRise returns the beginning of the largest rise within riseLength, in the second half of a trace. A rise can be forecast if it also
+// happened at the same time on the previous day. Therefore, in a trace of several days, the smaller of the two rises counts.
 func largestRise(s forecast.Series) time.Time {
 	n, before := stepsOf(riseLength, s), stepsOf(day, s)
 	sums := summed(s.Values)
@@ -101,7 +101,7 @@ func largestRise(s forecast.Series) time.Time {
 	return s.TimeAt(at)
 }
 
-// summed[i] is the sum of the values before i. A gap has the value before it.
+// summed returns sums: the i-th is the sum of the values before i. A gap counts as the value before it.
 func summed(values []float64) []float64 {
 	sums, last := make([]float64, len(values)+1), 0.0
 	for i, v := range values {
@@ -113,15 +113,15 @@ func summed(values []float64) []float64 {
 	return sums
 }
 
-// demand are the labels of the demand's series.
+// demand returns the labels of the demand's series.
 func demand() map[string]string {
 	return map[string]string{"__name__": "demo_demand", "namespace": namespace}
 }
 
-// maxInterval is the largest distance between two samples: that of many scrapers.
+// maxInterval is the maximum interval between two samples. Many scrapers use it.
 const maxInterval = 30 * time.Second
 
-// feeder appends the demand to the engine's store by the demo's clock. A scraper has no clock but life's.
+// feeder appends the demand to the engine's store by the demo's clock. A scraper could only use real time.
 type feeder struct {
 	played   *playback
 	engine   *embedded.Engine
@@ -130,14 +130,14 @@ type feeder struct {
 	next time.Time
 }
 
-// backfill stores the past, and returns what stores the demand from then on.
+// backfill stores the past, and returns a feeder that stores the demand from then on.
 func backfill(ctx context.Context, engine *embedded.Engine, played *playback, begin time.Time) (*feeder, error) {
 	f := &feeder{
 		played: played, engine: engine, next: begin,
 		interval: min(max(played.Step, time.Second), maxInterval),
 	}
 	from := played.Start
-	if oldest := begin.Add(-maxHistory); from.Before(oldest) { // No Forecast reads beyond the longest history.
+	if oldest := begin.Add(-maxHistory); from.Before(oldest) { // No Forecast uses a longer history.
 		from = oldest
 	}
 	from = begin.Add(-begin.Sub(from).Truncate(f.interval))
@@ -148,7 +148,7 @@ func backfill(ctx context.Context, engine *embedded.Engine, played *playback, be
 	return f, err
 }
 
-// run appends each sample when it is time, and those that it is late for, until the context ends.
+// run appends each sample at its time, including samples for which it is late, until the context ends.
 func (f *feeder) run(ctx context.Context, now *clock) error {
 	for now.WaitUntil(ctx, f.next) == nil {
 		if err := f.engine.Append(ctx, demand(), f.next, f.played.at(f.next)); err != nil && ctx.Err() == nil {
@@ -159,16 +159,16 @@ func (f *feeder) run(ctx context.Context, now *clock) error {
 	return nil
 }
 
-// clock is the one clock of a demo: it begins at a time of the demand, and runs faster than life. The samples, the loop and all
-// that is served have its time.
+// clock is the only clock of a demo. It begins at a time of the demand and runs faster than real time. The samples, the loop and everything
+// that is served use it.
 type clock struct {
 	life run.WallClock
-	// from is the time that it began at, and began when that was in life.
+	// from is the time at which it began, and began is the real time at that moment.
 	from, began time.Time
 	speed       float64
 }
 
-// startClock begins at a time.
+// startClock starts a clock at a time.
 func startClock(at time.Time, speed float64) *clock {
 	c := &clock{from: at, speed: speed}
 	c.began = c.life.Now()
@@ -182,6 +182,6 @@ func (c *clock) Now() time.Time {
 
 // WaitUntil returns at t or just after it, or with the context's error before.
 func (c *clock) WaitUntil(ctx context.Context, t time.Time) error {
-	wait := time.Duration(float64(t.Sub(c.from))/c.speed) + 1 // Rounded down, it would be before t.
+	wait := time.Duration(float64(t.Sub(c.from))/c.speed) + 1 // Rounded down, the wait would end before t.
 	return c.life.WaitUntil(ctx, c.began.Add(wait))
 }

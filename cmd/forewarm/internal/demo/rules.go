@@ -51,7 +51,8 @@ func (a *announcer) printRules(ctx context.Context, until time.Time) {
 	)
 }
 
-// comparison is the load until a time, for an HPA with a target of 70 % of what a replica sustains and for the rules.
+// comparison returns the configuration to compare policies on the load until a time: an HPA with a target of 70 % of what a replica
+// sustains, and the rules.
 func (l *load) comparison(until time.Time) compare.Config {
 	return compare.Config{
 		Demand: l.sampled(l.Start, until, l.Step), Source: l.name, Autoscaler: l.name,

@@ -44,7 +44,7 @@ const examples = `  forewarm doctor
   forewarm doctor --server http://127.0.0.1:8080 # for "forewarm serve --standalone", or the demo
   forewarm doctor --json | jq '.findings[] | select(.level == "error")'`
 
-// options are the flags.
+// options has the values of the flags.
 type options struct {
 	cmdline.Connection
 
@@ -53,7 +53,7 @@ type options struct {
 	output cmdline.Output
 }
 
-// defaultWait is that of --wait without a time, of the flag's own form.
+// defaultWait is the value of --wait without a time, as text.
 const defaultWait = "5m"
 
 // New is the command "doctor".
@@ -127,13 +127,13 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	return errors.Join(err, cmdline.ChecksError(report.Count(doctor.Error), report.Count(doctor.Unknown)))
 }
 
-// runTimeout bounds one run of all checks; pause is the time between two runs of --wait.
+// runTimeout limits one run of all checks. pause is the time between two runs of --wait.
 const (
 	runTimeout = 5 * time.Minute
 	pause      = 5 * time.Second
 )
 
-// examine runs the checks, and again until there is no error, for at most so long.
+// examine runs the checks until there is no error, for at most the given time.
 func examine(ctx context.Context, d *doctor.Doctor, wait time.Duration, messages io.Writer) (doctor.Report, error) {
 	until, said := time.Now().Add(wait), ""
 	for {

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// columns bounds the lines on a wide terminal.
+	// columns limits the length of lines on a wide terminal.
 	columns = 120
-	// maxAlike is how many findings of one check and level are shown; the rest is counted.
+	// maxAlike is how many findings of one check and level are shown; the others are only counted.
 	maxAlike = 10
 )
 
-// write writes a report for people: what is wrong first, each with what to do, then one line for each check that is well.
+// write writes a report for people. Problems come first, each with what to do, then a line with the checks that passed.
 func write(out io.Writer, r doctor.Report) error {
 	width, _ := cmdline.Columns(out, columns)
 	width = min(width, columns)
@@ -46,7 +46,7 @@ func write(out io.Writer, r doctor.Report) error {
 	return err
 }
 
-// same is how many findings, from the first on, say the same of several objects.
+// same returns how many findings, from the first on, say the same about different objects.
 func same(all []doctor.Finding) int {
 	n := 1
 	for n < len(all) && n < maxAlike {
@@ -62,7 +62,7 @@ func same(all []doctor.Finding) int {
 
 const indent = "         "
 
-// levelHead is a level, as wide as the indent.
+// levelHead returns a level, padded to the width of the indent.
 func levelHead(level doctor.Level) string {
 	return fmt.Sprintf("%-*s", len(indent), strings.ToUpper(string(level)))
 }
@@ -83,7 +83,7 @@ func writeFinding(text *strings.Builder, all []doctor.Finding, remedy bool, widt
 	}
 }
 
-// writeOmitted counts what was left out.
+// writeOmitted writes how many findings were left out.
 func writeOmitted(text *strings.Builder, r doctor.Report, alike map[string]int) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -95,7 +95,7 @@ func writeOmitted(text *strings.Builder, r doctor.Report, alike map[string]int) 
 	}
 }
 
-// writeWell writes a line with the checks that found nothing, with how many objects they looked at.
+// writeWell writes a line with the checks that found nothing and the number of objects that they checked.
 func writeWell(text *strings.Builder, r doctor.Report, width int) {
 	var names, words []string
 	for i := range r.Findings {
@@ -117,7 +117,7 @@ func writeWell(text *strings.Builder, r doctor.Report, width int) {
 	}
 }
 
-// waitsFor is in one line what --wait waits for.
+// waitsFor says in one line what --wait is waiting for.
 func waitsFor(r doctor.Report, err error) string {
 	if err != nil {
 		return err.Error()

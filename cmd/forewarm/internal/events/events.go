@@ -41,13 +41,13 @@ const examples = `  forewarm events import launches.ics --times 3 -n inference |
   crontab -l | forewarm events import - --duration 20m --at-least 50 --time-zone Europe/Berlin`
 
 const (
-	// maxCalendar is the most that is read of a calendar, in bytes.
+	// maxCalendar limits the size of a calendar in bytes.
 	maxCalendar = 10 << 20
-	// keptDays is for how long what is over may still be learnt from.
+	// keptDays is for how many days Forewarm can still learn from past occurrences.
 	keptDays = 28
 )
 
-// options are the flags.
+// options has the values of the flags.
 type options struct {
 	importer.Config
 
@@ -98,17 +98,17 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// knownFlag is a flag that says what is known of the demand: NAME=VALUE for the entries of a name, VALUE for all others.
+// knownFlag is a flag for what is known about the demand: NAME=VALUE for the entries with a name, and VALUE for all other entries.
 type knownFlag struct {
 	flag, help, kind string
-	isNumber         bool // above 0
+	isNumber         bool // The value must be above 0.
 	set              func(known *v1alpha1.EventSpec, value string)
 	all              *[]importer.Known
 }
 
 const (
 	ignore = "ignore"
-	// ignoreAll is the value of --ignore without one.
+	// ignoreAll is the value of --ignore if it is given without a value.
 	ignoreAll = "true"
 )
 

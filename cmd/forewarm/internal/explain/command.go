@@ -54,7 +54,7 @@ const examples = `  forewarm explain inference/llama
   kubectl get hpa llama -o yaml | forewarm explain --file -
   forewarm explain --file hpa.yaml --replicas 12 --server http://127.0.0.1:8080`
 
-// options are the flags.
+// options has the values of the flags.
 type options struct {
 	cmdline.Connection
 
@@ -103,12 +103,12 @@ func New() *cobra.Command {
 	)
 	o.past.AddFlags(flags, "at", "describe this time")
 	for _, n := range []string{"replicas", "ready"} {
-		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
+		flags.Lookup(n).DefValue = "0" // The help then leaves the default out, because the description contains it.
 	}
 	return cmd
 }
 
-// kindOf is the kind by one of its names; empty for any other.
+// kindOf returns the kind for one of its names; empty for other texts.
 func kindOf(text string) string {
 	switch strings.ToLower(text) {
 	case "hpa", "horizontalpodautoscaler", "horizontalpodautoscalers":
@@ -149,7 +149,7 @@ func (o *options) validate(args []string) (cfg explain.Config, err error) {
 	return cfg, errors.Join(append(problems, err)...)
 }
 
-// parseName reads [NAMESPACE/][KIND/]NAME. Of two parts the first is a kind where it is the name of one.
+// parseName reads [NAMESPACE/][KIND/]NAME. If there are two parts, the first one is a kind if it is the name of a kind.
 func (o *options) parseName(text string) (explain.Config, error) {
 	parts := strings.Split(text, "/")
 	wrong := func(p string) bool { return p == "" || len(p) > 253 }
@@ -175,7 +175,7 @@ func (o *options) parseName(text string) (explain.Config, error) {
 	return of, nil
 }
 
-// lead is the lead time by the flag; 0 without.
+// lead returns the lead time from the flag; 0 if it is not given.
 func (o *options) lead() (time.Duration, error) {
 	if o.leadTime == "" {
 		return 0, nil
@@ -187,7 +187,7 @@ func (o *options) lead() (time.Duration, error) {
 	return lead, nil
 }
 
-// runFile explains an autoscaler of the file.
+// runFile explains an autoscaler in the file.
 func runFile(cmd *cobra.Command, o *options, cfg explain.Config) error {
 	data, err := cmdline.ReadInput(cmd.Context(), cmd.InOrStdin(), o.file, manifest.MaxFile)
 	if err != nil {
@@ -216,7 +216,7 @@ func runFile(cmd *cobra.Command, o *options, cfg explain.Config) error {
 	return write(cmd.OutOrStdout(), &o.output, explanation)
 }
 
-// runCluster explains an autoscaler of the cluster, or with --at tells of the past of its Forecasts.
+// runCluster explains an autoscaler in the cluster. With --at, it describes the past of the autoscaler's Forecasts.
 func runCluster(cmd *cobra.Command, o *options, cfg explain.Config) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	cluster, namespace, err := o.Config(ctx, "explain")

@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// write writes an explanation in the form of the flags.
+// write writes an explanation in the format that the flags specify.
 func write(out io.Writer, form *cmdline.Output, e *explain.Explanation) error {
 	switch {
 	case form.ForScripts():
@@ -38,7 +38,7 @@ func write(out io.Writer, form *cmdline.Output, e *explain.Explanation) error {
 	return metricTable(out, e.Metrics)
 }
 
-// writeList is a paragraph of items; nothing without any.
+// writeList writes a paragraph of items; nothing if there are no items.
 func writeList(out io.Writer, title string, items []string) {
 	if len(items) > 0 {
 		fmt.Fprintf(out, "\n%s\n  - %s\n", title, strings.Join(items, "\n  - "))

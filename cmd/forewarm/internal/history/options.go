@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // A machine may have no time zones of its own.
+	_ "time/tzdata" // The machine may have no time zone database.
 
 	"github.com/prometheus/common/model"
 	"github.com/spf13/pflag"
@@ -131,7 +131,7 @@ func (o *Options) validateQuery() error {
 // RefuseFlags refuses flags that were set and say nothing of the history that is read: they were meant to.
 func (o *Options) RefuseFlags(source string, unrelated func(name string) bool) error {
 	var problems []error
-	o.flags.VisitAll(func(flag *pflag.Flag) { // Visit knows nothing of a set that these were added to.
+	o.flags.VisitAll(func(flag *pflag.Flag) { // Visit does not know a flag set to which these flags were added.
 		if flag.Changed && unrelated(flag.Name) {
 			problems = append(problems, fmt.Errorf("--%s does not apply to %s, leave it out", flag.Name, source))
 		}
@@ -139,7 +139,7 @@ func (o *Options) RefuseFlags(source string, unrelated func(name string) bool) e
 	return errors.Join(problems...)
 }
 
-// traceOptions are the options of a trace.
+// traceOptions returns the options for a trace.
 func (o *Options) traceOptions() (trace.Options, error) {
 	zone, err := o.zone()
 	problems := []error{err}
@@ -168,7 +168,7 @@ func (o *Options) traceOptions() (trace.Options, error) {
 	}, errors.Join(problems...)
 }
 
-// zone is that of times without one; nil where none is named.
+// zone returns the time zone for times that do not contain one; nil if none is given.
 func (o *Options) zone() (*time.Location, error) {
 	if o.TimeZone == "" {
 		return nil, nil //nolint:nilnil // See above.
@@ -181,7 +181,7 @@ func (o *Options) zone() (*time.Location, error) {
 	return zone, nil
 }
 
-// end is where the range ends.
+// end returns the end of the range.
 func (o *Options) end(now time.Time) (time.Time, error) {
 	if o.End == "" {
 		return now, nil

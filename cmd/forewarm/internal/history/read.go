@@ -53,7 +53,7 @@ func read(
 	return of.Read(ctx, bar.Add)
 }
 
-// readTrace reads the file as it comes, so that a large one takes no memory where its rows are counted or laid on longer steps.
+// readTrace reads the file row by row. A large file therefore needs little memory if its rows are counted or aggregated to longer steps.
 func readTrace(ctx context.Context, o *Options, in io.Reader, bar *cmdline.ProgressBar) (recorded.History, error) {
 	of := recorded.Trace{Name: filepath.Base(o.Trace), Path: o.Trace, Column: o.Column}
 	if o.Trace == Stdin {

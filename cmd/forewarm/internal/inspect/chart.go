@@ -11,14 +11,13 @@ import (
 
 const (
 	chartHeight = 14
-	// maxColumns bounds the chart's width on a wide terminal.
+	// maxColumns limits the chart's width on a wide terminal.
 	maxColumns = 160
-	// minPast is the least past that is shown; a long forecast shows more.
+	// minPast is the minimum past that is shown; with a long forecast, more is shown.
 	minPast = 3 * time.Hour
 )
 
-// chart draws the recent demand, the served values, and the path ahead, on one time axis; empty where there is nothing
-// to draw.
+// chart draws the recent demand, the served values, and the forecast path on one time axis. It is empty if there is nothing to draw.
 func (v *view) chart(s *inspect.OutlookStatus, now time.Time) string {
 	axis, ok := newAxis(s, now, chart.CurveColumns(v.width, maxColumns))
 	if !ok {
@@ -43,13 +42,13 @@ func upper(p *inspect.PathStep) *float64 {
 	return nil
 }
 
-// axis is a span of time in columns.
+// axis maps a span of time to columns.
 type axis struct {
 	from, to time.Time
 	columns  int
 }
 
-// newAxis spans the path ahead and a multiple of it in the past; false where there is no past.
+// newAxis returns an axis that contains the path ahead, and a multiple of its length in the past. It returns false if there is no past.
 func newAxis(s *inspect.OutlookStatus, now time.Time, columns int) (axis, bool) {
 	if len(s.Recent) == 0 || now.IsZero() {
 		return axis{}, false
@@ -65,12 +64,12 @@ func newAxis(s *inspect.OutlookStatus, now time.Time, columns int) (axis, bool) 
 	return a, a.to.After(a.from)
 }
 
-// column of a time; outside [0, columns) where it is not on the axis.
+// column returns the column of a time. It is outside of [0, columns) if the time is not on the axis.
 func (a axis) column(at time.Time) int {
 	return int(math.Floor(float64(at.Sub(a.from)) / float64(a.to.Sub(a.from)) * float64(a.columns-1)))
 }
 
-// clock labels a number of seconds from the left end with the time of day.
+// clock returns the time of day as the label for a number of seconds from the left end.
 func (a axis) clock(seconds float64) string {
 	at := a.from.Add(time.Duration(seconds * float64(time.Second))).Local()
 	if a.to.Sub(a.from) > 36*time.Hour {
@@ -79,7 +78,7 @@ func (a axis) clock(seconds float64) string {
 	return at.Format("15:04")
 }
 
-// means are the mean values of each column, NaN where there are none; fill adds a value to a range of columns.
+// means returns the mean value of each column; NaN if there is none. fill adds a value to a range of columns.
 func (a axis) means(draw func(fill func(first, last int, value *float64))) []float64 {
 	total, n := make([]float64, a.columns), make([]float64, a.columns)
 	draw(func(first, last int, value *float64) {
@@ -94,7 +93,7 @@ func (a axis) means(draw func(fill func(first, last int, value *float64))) []flo
 	return total
 }
 
-// observed is the recent demand; a step that is wider than a column fills all of its columns.
+// observed returns the recent demand. A step that is wider than a column fills all of its columns.
 func (a axis) observed(recent []inspect.Sample) []float64 {
 	return a.means(func(fill func(first, last int, value *float64)) {
 		if len(recent) < 2 {
@@ -107,7 +106,7 @@ func (a axis) observed(recent []inspect.Sample) []float64 {
 	})
 }
 
-// path is one line of the forecast; columns between two of its steps are filled.
+// path returns one line of the forecast. Columns between two of its steps are filled.
 func (a axis) path(path []inspect.PathStep, part func(*inspect.PathStep) *float64) []float64 {
 	return a.means(func(fill func(first, last int, value *float64)) {
 		before := -1
@@ -123,7 +122,7 @@ func (a axis) path(path []inspect.PathStep, part func(*inspect.PathStep) *float6
 	})
 }
 
-// served is each served value until the next one, and the current one over its lead window.
+// served returns each served value until the next one, and the current value over its lead window.
 func (a axis) served(s *inspect.OutlookStatus, now time.Time) []float64 {
 	return a.means(func(fill func(first, last int, value *float64)) {
 		for i := range s.Past {

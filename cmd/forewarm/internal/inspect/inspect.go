@@ -49,7 +49,7 @@ const examples = `  forewarm inspect --server http://127.0.0.1:8080
   forewarm inspect -n inference llama-inflight --json | jq .status.path
   forewarm inspect inference/llama --since 6h --prometheus http://127.0.0.1:9090`
 
-// options are the flags.
+// options has the values of the flags.
 type options struct {
 	cmdline.Connection
 
@@ -160,7 +160,7 @@ func showPast(ctx context.Context, o *options, arg string, out io.Writer) error 
 	return WritePast(out, &o.output, all)
 }
 
-// split returns the namespace and the name of an argument, which may leave out the namespace.
+// split returns the namespace and the name in an argument. The argument may leave out the namespace.
 func split(arg, usual string) (namespace, name string) {
 	namespace, name, slash := strings.Cut(arg, "/")
 	if !slash {
@@ -169,7 +169,7 @@ func split(arg, usual string) (namespace, name string) {
 	return namespace, name
 }
 
-// source is what is shown: one outlook of a namespace, or all that a selector matches, of all namespaces where that is empty.
+// source says what is shown: one outlook of a namespace, or all outlooks that match a selector. An empty namespace means all namespaces.
 type source struct {
 	client                    *client.Client
 	namespace, name, selector string
@@ -183,13 +183,13 @@ func (s source) read(ctx context.Context) (*inspect.OutlookList, time.Time, erro
 	return &inspect.OutlookList{Items: []inspect.Outlook{*one}}, now, err
 }
 
-// printer prints outlooks in the form of -o.
+// printer prints outlooks in the format of -o.
 type printer struct {
 	output *cmdline.Output
 	out    io.Writer
 }
 
-// show prints a table, or one outlook in full, or what scripts read.
+// show prints a table, or one outlook in full, or the output for scripts.
 func (p printer) show(list *inspect.OutlookList, now time.Time, one bool) error {
 	switch {
 	case p.output.ForScripts() && one:
@@ -198,7 +198,7 @@ func (p printer) show(list *inspect.OutlookList, now time.Time, one bool) error 
 		return p.output.Write(p.out, list)
 	case p.output.Is(cmdline.Name):
 		for i := range list.Items {
-			fmt.Fprintf(p.out, "outlook.%s/%s\n", inspect.GroupName, list.Items[i].Name) // As kubectl takes it.
+			fmt.Fprintf(p.out, "outlook.%s/%s\n", inspect.GroupName, list.Items[i].Name) // kubectl accepts this form.
 		}
 		return nil
 	case one && !p.output.Is(cmdline.Wide):
@@ -207,7 +207,7 @@ func (p printer) show(list *inspect.OutlookList, now time.Time, one bool) error 
 	return newView(p.out).summary(list.Items, now, p.output.Is(cmdline.Wide))
 }
 
-// where says where outlooks are looked for.
+// where says where outlooks are searched for.
 func (s source) where() string {
 	where := "in any namespace"
 	if s.namespace != "" {
@@ -226,7 +226,7 @@ func notFoundCode(err error) error {
 	return err
 }
 
-// checkServing returns an error with its exit code that names the Forecasts that are not serving; nil where all are.
+// checkServing returns an error with an exit code if some of the Forecasts are not serving. The error lists them.
 func checkServing(shown ...inspect.Outlook) error {
 	const most = 5
 	var not []string

@@ -17,7 +17,7 @@ import (
 
 // PastOptions say of which time it is told, which Prometheus has the history, and whose series its presets count.
 type PastOptions struct {
-	// Its From is zero where the flag is not given.
+	// From is zero if the flag is not given.
 	past.Config
 
 	flag string
@@ -50,7 +50,7 @@ func (o *PastOptions) Validate() error {
 	return errors.Join(o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus))
 }
 
-// parseTime is a time in the past: RFC 3339, or how long ago.
+// parseTime parses a time in the past, in RFC 3339 format or as a duration before now.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if ago, no := model.ParseDuration(text); no == nil {

@@ -16,7 +16,7 @@ import (
 	words "github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
-// unknown stands for an unknown number.
+// unknown is the text for an unknown number.
 const unknown = humanize.Unknown
 
 // Table writes one line for each outlook, for people; now is the time for the age of data.
@@ -31,13 +31,13 @@ type view struct {
 	color bool
 }
 
-// newView has the width of the terminal, or of a page where there is none; only a terminal gets colours.
+// newView returns a view with the width of the terminal. Without a terminal, it has the width of a page. Only a terminal gets colors.
 func newView(out io.Writer) *view {
 	width, color := cmdline.ColumnsAndColor(out, cmdline.Page)
 	return &view{out: out, width: width, color: color}
 }
 
-// table writes a heading and a line of cells for each item; nothing where there is no item.
+// table writes a heading, and a line of cells for each item. Without items it writes nothing.
 func table[T any](v *view, heads string, all []T, cells func(*T) []string) error {
 	if len(all) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func table[T any](v *view, heads string, all []T, cells func(*T) []string) error
 	return cmdline.Table(v.out, heads, lines)
 }
 
-// summary is one line for each outlook, a wide one with more columns.
+// summary writes one line for each outlook; a wide one has more columns.
 func (v *view) summary(outlooks []inspect.Outlook, now time.Time, wide bool) error {
 	heads := "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tDATA AGE\tAGE" //nolint:dupword // Two columns.
 	if wide {
@@ -58,7 +58,7 @@ func (v *view) summary(outlooks []inspect.Outlook, now time.Time, wide bool) err
 	return table(v, heads, outlooks, func(o *inspect.Outlook) []string { return cells(o, now, wide) })
 }
 
-// cells are the cells of an outlook in the table. Without a time there are no ages.
+// cells returns the cells of an outlook in the table. Without a time, there are no ages.
 func cells(o *inspect.Outlook, now time.Time, wide bool) []string {
 	s := &o.Status
 	line := []string{
@@ -76,7 +76,7 @@ func cells(o *inspect.Outlook, now time.Time, wide bool) []string {
 	return append(line, s.Window.Duration.String(), headroom, s.Reason)
 }
 
-// full is one outlook with all of its fields.
+// full writes one outlook with all of its fields.
 func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	s := &o.Status
 	fmt.Fprintf(v.out, "%s/%s is %s\n%s\n", o.Namespace, o.Name, s.State, s.Reason)
@@ -98,7 +98,7 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	fmt.Fprint(v.out, printable.Table(facts, 2, 3)) //nolint:mnd // As in tables.
 	if drawn := v.chart(s, now); drawn != "" {
 		fmt.Fprintf(cmdline.Raw(v.out), "\n%s\n",
-			drawn) // Its colours and texts are our own, so they need no cleaning.
+			drawn) // The colors and texts in it are our own, so they do not need cleaning.
 	}
 	if day := words.DaySummary(s); day != "" {
 		fmt.Fprintf(v.out, "\n%s\n", day)
@@ -122,7 +122,7 @@ func modelOf(s *inspect.OutlookStatus) string {
 	return s.Model + ": " + s.ModelReason
 }
 
-// candidates are the models with their scores and their forecasts of the window peak; the selected one is marked.
+// candidates writes the models with their scores and their forecasts of the window peak, and marks the selected one.
 func (v *view) candidates(s *inspect.OutlookStatus) error {
 	const heads = "\nMODEL\tTITLE\tLOSS\tSKILL\tCOVERAGE\tMEDIAN\t0.95\tNOTE"
 	return table(v, heads, s.Candidates, func(c *inspect.Candidate) []string {
@@ -144,7 +144,7 @@ func (v *view) candidates(s *inspect.OutlookStatus) error {
 	})
 }
 
-// inWindow is a model's quantile of the window peak, nil where it has none.
+// inWindow returns a model's quantile of the window peak; nil if it has none.
 func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64 {
 	for _, w := range c.Windows {
 		if q, ok := w.Quantiles[level]; ok && w.Horizon.Duration == window {
@@ -172,7 +172,7 @@ func number(v *float64) string { return humanize.Optional(v, humanize.Number) }
 
 func percent(v *float64) string { return humanize.Optional(v, humanize.Percent) }
 
-// objective prints how well the objective is kept: in words, by autoscaler and by candidate.
+// objective writes whether the objective is met: as a text, by autoscaler and by candidate.
 func (v *view) objective(s *inspect.OutlookStatus) error {
 	o := s.Objective
 	if o == nil {
@@ -188,7 +188,7 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 			fmt.Fprintln(v.out, sentences)
 		}
 	}
-	if hours := words.BadHoursText(o.Hours); hours != "" && o.BadHours == nil { // Else the message has it.
+	if hours := words.BadHoursText(o.Hours); hours != "" && o.BadHours == nil { // Otherwise the message contains it.
 		fmt.Fprintf(v.out, "Bad hours (more than a tenth of the demand late): %s\n", hours)
 	}
 	expected := "EXPECTED " + strings.ToUpper(goal.Limited())
@@ -211,7 +211,7 @@ func (v *view) objective(s *inspect.OutlookStatus) error {
 
 func lateShare(v *float64) string { return humanize.Optional(v, humanize.LateShare) }
 
-// raceLines is how high a strip of the race is.
+// raceLines is the height of a strip of the race in lines.
 const raceLines = 8
 
 // Race writes the headline and, in characters, the newest part of the race.
@@ -219,7 +219,7 @@ func Race(out io.Writer, s *inspect.OutlookStatus, newest time.Duration) {
 	newView(out).race(s, newest)
 }
 
-// race writes the headline, and the race under it.
+// race writes the headline, and the race below it.
 func (v *view) race(s *inspect.OutlookStatus, newest time.Duration) {
 	if s.Objective == nil {
 		return

@@ -15,13 +15,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/client"
 )
 
-// The pause between two reads of a watch is the shortest step of the Forecasts, within these bounds.
+// Limits of the pause between two reads of a watch. Within these, the pause is the shortest step of the Forecasts.
 const (
 	minPause = time.Second
 	maxPause = 30 * time.Second
 )
 
-// watch prints what there is, and then what changes.
+// watch prints all outlooks, and then the changes.
 type watch struct {
 	printer
 
@@ -31,12 +31,12 @@ type watch struct {
 	failed   string
 }
 
-// run reads until the context ends. An error of the first read ends it; a later one is reported once.
+// run reads until the context ends. An error of the first read ends it; a later error is reported once.
 func (w *watch) run(ctx context.Context) error {
 	pause := maxPause
 	for first := true; ; first = false {
 		list, now, err := w.source.read(ctx)
-		if !first && errors.Is(err, client.ErrNotFound) { // The one that was named is deleted.
+		if !first && errors.Is(err, client.ErrNotFound) { // The object that the user specified was deleted.
 			list, err = &inspect.OutlookList{}, nil
 		}
 		switch {
@@ -61,7 +61,7 @@ func (w *watch) run(ctx context.Context) error {
 	}
 }
 
-// update prints what differs from before. What is gone is printed once more, as deleted.
+// update prints the outlooks that have changed. A deleted outlook is printed once more, as deleted.
 func (w *watch) update(outlooks []inspect.Outlook, now time.Time) error {
 	gone := w.seen
 	w.seen = make(map[string]inspect.Outlook, len(outlooks))
@@ -83,7 +83,7 @@ func (w *watch) update(outlooks []inspect.Outlook, now time.Time) error {
 	return w.print(changed, now)
 }
 
-// differ reports a change of what is printed; that data has aged is none in a table.
+// differ reports whether the output has changed. In a table, it does not count as a change that the data is older.
 func (w *watch) differ(a, b *inspect.Outlook) bool {
 	wide := w.output.Is(cmdline.Wide)
 	if w.output.ForScripts() {

@@ -37,7 +37,7 @@ const examples = `  forewarm VERB -A
   forewarm VERB -n inference --dry-run
   forewarm VERB --server http://127.0.0.1:8080 -n demo requests`
 
-// options are the flags.
+// options has the values of the flags.
 type options struct {
 	cmdline.Connection
 

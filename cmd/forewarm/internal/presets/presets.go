@@ -41,7 +41,7 @@ const examples = `  forewarm presets
   forewarm presets --render dcgm/gpu-busy --target lws/llama-405b -n team
   forewarm presets inflight --json | jq -r '.[].name'`
 
-// options are the flags.
+// options has the values of the flags.
 type options struct {
 	render    string
 	target    string
@@ -109,7 +109,7 @@ func (o *options) validate(args []string) error {
 	return errors.Join(problems...)
 }
 
-// run prints one preset's query, the table, or the explanation of what a word names.
+// run prints one preset's query, the table, or the explanation of what a word selects.
 func run(o *options, args []string, out io.Writer) error {
 	if o.render != "" {
 		return o.printRendered(out)
@@ -156,7 +156,7 @@ func (o *options) printRendered(out io.Writer) error {
 	return err
 }
 
-// lookup returns the preset to render: of demand, or of lateness.
+// lookup returns the preset to render, for demand or for lateness.
 func lookup(name string) (signal.Preset, error) {
 	if lateness, err := signal.LookupLateness(name, signal.DefaultWait); err == nil {
 		return lateness, nil
@@ -184,7 +184,7 @@ func (o *options) printEntries(presets []signal.Preset, out io.Writer) error {
 	return o.output.Write(out, entries)
 }
 
-// promql is the preset's query for the workload of the flags, or with the placeholders NAMESPACE and NAME.
+// promql returns the preset's query for the workload in the flags, or with the placeholders NAMESPACE and NAME.
 func promql(o *options, p signal.Preset) (string, error) {
 	namespace, target := o.namespace, signal.Target{Kind: "Deployment", Name: "NAME"}
 	if o.target == "" {
@@ -198,7 +198,7 @@ func promql(o *options, p signal.Preset) (string, error) {
 	return p.Every(o.step).Render(namespace, target, o.trust)
 }
 
-// selectSources selects the presets that a word names: all of a server, all of a signal, or one.
+// selectSources returns the presets that a word selects: all presets of a server, all presets of a signal, or one preset.
 func selectSources(word string) []signal.Source {
 	var chosen []signal.Source
 	for _, s := range signal.Sources() {
@@ -235,7 +235,7 @@ func presetTable(out io.Writer, sources []signal.Source) error {
 	return errors.Join(tables, err)
 }
 
-// lastRead is the earliest day: all names have been read since.
+// lastRead returns the earliest day. All names have been read on that day or later.
 func lastRead(readings []signal.Reading) string {
 	return slices.MinFunc(readings, func(a, b signal.Reading) int { return strings.Compare(a.Date, b.Date) }).Date
 }
@@ -259,7 +259,7 @@ func metricKind(p signal.Preset) string {
 	return "gauge"
 }
 
-// writeExplanation writes all about presets, server by server.
+// writeExplanation writes all details about presets, grouped by server.
 func writeExplanation(out io.Writer, sources []signal.Source) error {
 	var text strings.Builder
 	for i, s := range sources {

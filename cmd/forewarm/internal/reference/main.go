@@ -78,7 +78,7 @@ func commands(out io.Writer) error {
 	return nil
 }
 
-// metrics prints what the collectors behind /metrics describe.
+// metrics prints the metrics that the collectors of /metrics describe.
 func metrics(out io.Writer) error {
 	engine, closeEngine, err := openEmptyEngine()
 	if err != nil {
@@ -113,7 +113,7 @@ func metrics(out io.Writer) error {
 	)...)
 }
 
-// clusterMetrics are those of the Forecasts, and of what Forewarm does in a cluster.
+// clusterMetrics returns the metrics of Forecasts, and of Forewarm's work in a cluster.
 func clusterMetrics() []reference.Section {
 	return []reference.Section{
 		{

@@ -58,7 +58,7 @@ func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
 		o.KEDASecret,
 		"Secret (NAMESPACE/NAME) in which the leader keeps KEDA's client certificate, for --keda-address without certificate files",
 	)
-	// For tests, which see certificates end within minutes.
+	// These flags are for tests, in which certificates expire within minutes.
 	flags.DurationVar(&o.Lifetime, "tls-ca-lifetime", o.Lifetime, "how long a certificate of the authority is valid")
 	flags.DurationVar(&o.LeafLifetime, "tls-leaf-lifetime", o.LeafLifetime, "how long a serving certificate is valid")
 	flags.DurationVar(&o.Grace, "tls-unverified-grace", o.Grace,
@@ -87,21 +87,22 @@ func (o *AuthorityOptions) validate() error {
 	return errors.Join(problems...)
 }
 
-// servingCertificates are what Forewarm serves with in a cluster: signed by the authority in a Secret, or given as files.
+// servingCertificates are the certificates with which Forewarm serves in a cluster. They are signed by the authority in a Secret, or given
+// as files.
 type servingCertificates struct {
 	options AuthorityOptions
-	keda    bool // KEDA's client certificate is wanted, too
-	// secret and leaf are nil where certificates are given as files.
+	keda    bool // Whether KEDA's client certificate is needed, too.
+	// secret and leaf are nil if certificates are given as files.
 	secret *aggregation.Secret
 	leaf   *aggregation.Leaf
-	// servingFile is the certificate of those files; empty where there is none.
+	// servingFile is the certificate file; empty if there is none.
 	servingFile string
-	// file is the authority of those files, where one is given.
+	// file is the authority for the certificate files, if one is given.
 	file *dynamiccertificates.DynamicFileCAContent
 }
 
-// signed reports whether an authority of Forewarm's own signs its certificates. Without objects of a cluster there is no leader
-// that would keep one.
+// signed reports whether Forewarm's own authority signs its certificates. If the Forecasts are not in a cluster, there is no leader to
+// maintain an authority.
 func signed(o *Options) bool {
 	return !o.Standalone && !o.Cluster.HasCertificateFiles() && o.ConfigDir == ""
 }
@@ -140,7 +141,7 @@ func openServingCertificates(o *Options, log *slog.Logger) (*servingCertificates
 	return out, nil
 }
 
-// fileAuthority is an authority in a file that is read again when it changes.
+// fileAuthority is an authority in a file. The file is read again when it changes.
 type fileAuthority struct {
 	*dynamiccertificates.DynamicFileCAContent
 }
@@ -148,7 +149,7 @@ type fileAuthority struct {
 // Subscribe implements aggregation.Bundler. The library removes no listener; a replica leads few times.
 func (f fileAuthority) Subscribe(_ context.Context, signal changes.Signal) { f.AddListener(signal) }
 
-// authority is by what the kube-apiserver shall verify Forewarm; nil where Forewarm does not know.
+// authority returns the authority with which the kube-apiserver should verify Forewarm; nil if Forewarm does not know it.
 func (c *servingCertificates) authority() aggregation.Bundler { //nolint:ireturn // One of two, or none.
 	switch {
 	case c.secret != nil:
@@ -159,14 +160,14 @@ func (c *servingCertificates) authority() aggregation.Bundler { //nolint:ireturn
 	return nil
 }
 
-// hosts are the DNS names of forewarm's own Service, of which the kube-apiserver uses the first, and those of a forwarded port.
+// hosts returns the DNS names of Forewarm's own Service (the kube-apiserver uses the first one), and the names for a forwarded port.
 func hosts(o *Options) []string {
 	namespace, name, _ := strings.Cut(string(ownService(o)), "/")
 	short := name + "." + namespace
 	return []string{short + ".svc", short, short + ".svc.cluster.local", "localhost", "127.0.0.1"}
 }
 
-// parts watch the Secret and sign certificates.
+// parts returns the tasks that watch the Secret and sign certificates.
 func (c *servingCertificates) parts() []run.Part {
 	if c.file != nil {
 		return []run.Part{{Name: "watch of --tls-ca-file", Run: func(ctx context.Context) error {
@@ -202,7 +203,7 @@ func (c *servingCertificates) lead(ctx context.Context) {
 	all.Wait()
 }
 
-// ready has a check that passes once the kube-apiserver can verify the certificate.
+// ready returns a check that passes once the kube-apiserver can verify the certificate.
 func (c *servingCertificates) ready() []run.Check {
 	if c.secret == nil {
 		return nil
@@ -212,7 +213,7 @@ func (c *servingCertificates) ready() []run.Check {
 	}}
 }
 
-// metrics are the ends of the certificates, for an alert.
+// metrics returns the expiry times of the certificates, for an alert.
 func (c *servingCertificates) metrics() prometheus.Gatherers {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(aggregation.ExpiryCollector{

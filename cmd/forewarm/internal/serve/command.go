@@ -54,7 +54,7 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// printHelp prints the flags in sections: there are too many for one list.
+// printHelp prints the flags in sections, because there are too many for one list.
 func printHelp(out io.Writer, cmd *cobra.Command, sections *cliflag.NamedFlagSets) {
 	const columns = 110
 	fmt.Fprintf(out, "%s\n\nUsage:\n  %s\n\nExamples:\n%s\n", cmd.Long, cmd.UseLine(), cmd.Example)

@@ -11,8 +11,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/serve/kedaserver"
 )
 
-// addClusterFlags binds the configuration of the API server in a cluster. The names of the library's flags are those of every
-// aggregated API server.
+// addClusterFlags binds the configuration of the API server in a cluster. The library's flags have the same names as in every aggregated
+// API server.
 func addClusterFlags(flags *pflag.FlagSet, c *apiserver.ClusterConfig) {
 	for _, group := range []struct {
 		mode       *aggregation.Mode
@@ -69,7 +69,7 @@ func addKEDAFlags(flags *pflag.FlagSet, c *kedaserver.Config) {
 	)
 }
 
-// validateKEDA checks the configuration of KEDA's scaler, and reads its files only if they can be valid.
+// validateKEDA checks the configuration of KEDA's scaler. It reads the files only if the rest can be valid.
 func validateKEDA(c *kedaserver.Config) error {
 	if err := cmdline.CheckFlagFiles(
 		cmdline.MaxSecret,

@@ -33,19 +33,19 @@ import (
 // forecastSource provides the Forecasts, with the parts that must run for it.
 type forecastSource struct {
 	targets refresh.Jobs
-	// files are the Forecasts of a folder; nil for those of a cluster.
+	// files has the Forecasts in a folder; nil if they are in a cluster.
 	files apiserver.ForecastFiles
-	// changed is notified when targets have changed; nil where no one does.
+	// changed is notified when Forecasts have changed; nil if there is no notification.
 	changed changes.Signal
 
 	parts []run.Part
 	// check passes once the objects have been read.
 	check run.Check
-	// served reports whether another adapter replica may be ready, while this one is not.
+	// served reports whether another adapter replica may be ready while this one is not.
 	served func() bool
-	// common returns the conditions of all objects; nil where there are none.
+	// common returns the conditions that all objects share; nil if there are none.
 	common func() []snapshot.Condition
-	// metrics are those of the objects' controllers.
+	// metrics has the metrics of the objects' controllers.
 	metrics prometheus.Gatherers
 }
 
@@ -147,7 +147,7 @@ func openObjects(o Options, resolver *manifest.Resolver, log *slog.Logger) (*res
 	return client, objects, nil
 }
 
-// openLease prepares what replicas do by the lease: they elect a leader, and compare themselves.
+// openLease prepares the two tasks for which replicas use the lease: to elect a leader, and to compare themselves with each other.
 func openLease(
 	o Options, client *rest.Config, snapshots *snapshot.Store, log *slog.Logger,
 ) (*forecasts.Leadership, *peers.Watch, error) {
@@ -170,7 +170,7 @@ func gather(controllers ...prometheus.Collector) (prometheus.Gatherers, error) {
 	return prometheus.Gatherers{registry}, nil
 }
 
-// runAll returns once all have returned.
+// runAll runs tasks concurrently, and returns after all of them have returned.
 func runAll(tasks ...func()) {
 	var running sync.WaitGroup
 	for _, task := range tasks {
@@ -179,7 +179,7 @@ func runAll(tasks ...func()) {
 	running.Wait()
 }
 
-// hold holds the API groups once the Forecasts and their histories were read: an APIService without a server disturbs the whole
+// hold takes over the API groups once the Forecasts and their histories were read. An APIService without a server would disturb the whole
 // cluster.
 func hold(
 	ctx context.Context,
@@ -211,15 +211,14 @@ func watchPoolsAndEvents(
 	return warm, announced, err
 }
 
-// warmPools are the warm pools. Every adapter replica watches them, for the Forecasts that they cover; the leader holds
-// them.
+// warmPools are the warm pools. Every adapter replica watches them, because they cover Forecasts. Only the leader acts on them.
 type warmPools struct {
 	watch      *pools.Watch
 	controller *pools.Controller
 }
 
-// watchPools shortens the lead time of Forecasts that a pool is ready for, and lets pools hold capacity for Forecasts.
-// In a cluster without the WarmPool CRD the watch logs that once.
+// watchPools shortens the lead time of Forecasts for which a pool is ready, and lets pools hold capacity for Forecasts. In a cluster
+// without the WarmPool CRD, the watch logs this once.
 func watchPools(
 	o Options, client *rest.Config, objects *forecasts.Objects, snapshots *snapshot.Store, log *slog.Logger,
 ) (*warmPools, error) {
@@ -238,8 +237,8 @@ func watchPools(
 	return &warmPools{watch: watch, controller: keeper}, nil
 }
 
-// afterReading delays a part until objects that it depends on have been listed, or cannot be: a Forecast that is resolved before its pool
-// or its events would be rebuilt once they are known.
+// afterReading delays a task until the objects on which it depends have been listed, or cannot be listed. A Forecast that is resolved
+// before its pool or its events would have to be rebuilt once they are known.
 func afterReading(task func(context.Context) error, first ...interface {
 	WaitForSync(ctx context.Context, timeout time.Duration) bool
 },
@@ -253,8 +252,8 @@ func afterReading(task func(context.Context) error, first ...interface {
 	}
 }
 
-// announcements are the DemandEvents. Every adapter replica watches them; the leader writes their statuses. Without --demand-events they
-// are empty.
+// announcements are the DemandEvents. Every adapter replica watches them, and the leader writes their statuses. Without --demand-events
+// there are none.
 type announcements struct {
 	watch    *demandevents.Watch
 	statuses *demandevents.StatusWriter
@@ -289,7 +288,7 @@ func (a announcements) lead(ctx context.Context, recorder events.EventRecorder) 
 	}
 }
 
-// and returns collectors, with the one of the events whose status is refused, if any.
+// and returns collectors. It adds the collector for events whose status is rejected, if there is one.
 func (a announcements) and(others ...prometheus.Collector) []prometheus.Collector {
 	if a.statuses == nil {
 		return others

@@ -25,8 +25,8 @@ type history struct {
 	close   func() error
 }
 
-// openHistory prepares a client of the Prometheus, or of the sources by namespace if there are any, or opens the embedded
-// engine.
+// openHistory prepares a client for the Prometheus or, if there are sources by namespace, clients for these. Without a Prometheus, it opens
+// the embedded engine.
 func openHistory(o Options, granted *tenants.Sources, log *slog.Logger) (*history, error) {
 	switch {
 	case granted != nil:
@@ -42,7 +42,7 @@ func openHistory(o Options, granted *tenants.Sources, log *slog.Logger) (*histor
 	return &history{source: source, close: func() error { source.Close(); return nil }}, nil
 }
 
-// openTenants reads the file of the sources by namespace; nil if there is one source for all.
+// openTenants reads the file with the sources by namespace; nil if there is one source for all namespaces.
 func openTenants(o Options, log *slog.Logger) (*tenants.Sources, error) {
 	if o.SourcesFile == "" {
 		return nil, nil //nolint:nilnil // There is none.

@@ -77,7 +77,7 @@ type Options struct {
 
 	// Version of the program, by which replicas are compared.
 	Version string
-	// flags are bound to the options by Flags; nil before.
+	// flags has the flags that Flags bound to the options; nil before.
 	flags map[string]*pflag.FlagSet
 }
 
@@ -102,7 +102,7 @@ func Defaults() Options {
 	}
 }
 
-// ownLease is in the namespace of this pod. Its holder is named after the pod, whose name is the host's.
+// ownLease returns a lease in the namespace of this pod. Its holder has the name of the pod, which is the host name.
 func ownLease() forecasts.LeaseConfig {
 	lease := forecasts.LeaseConfig{Namespace: "forewarm-system", Name: "forewarm"}
 	if own, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace"); err == nil {
@@ -163,7 +163,7 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	return &sections
 }
 
-// shownFlags are the flags of an aggregated API server that the help shows; the others work too.
+// shownFlags lists the flags of an aggregated API server that the help shows. The others also work.
 var shownFlags = []string{ //nolint:gochecknoglobals // A constant table.
 	"kubeconfig", "secure-port", "bind-address", "tls-ca-secret", "tls-cert-file", "tls-private-key-file",
 	"tls-ca-file", "serve-external-metrics", "serve-custom-metrics", "serve-inspect",
@@ -172,7 +172,7 @@ var shownFlags = []string{ //nolint:gochecknoglobals // A constant table.
 func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 	addClusterFlags(inCluster, &o.Cluster)
 	o.Authority.addFlags(inCluster)
-	// For tests, which run faster; the other times of warm pools are multiples of it.
+	// This flag is for tests, which run faster. The other times of warm pools are multiples of it.
 	inCluster.DurationVar(&o.WarmPools.Step, "warm-pool-step", o.WarmPools.Step, "how often warm pools are planned for")
 	inCluster.VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Hidden || !slices.Contains(shownFlags, flag.Name) })
 	inCluster.StringVar(&o.Lease.Namespace, "lease-namespace", o.Lease.Namespace, "namespace of this lease")
@@ -261,7 +261,7 @@ func (o *Options) validateQueries() error {
 	return errors.Join(problems...)
 }
 
-// ownService is forewarm's own.
+// ownService returns Forewarm's own service.
 func ownService(o *Options) aggregation.Service {
 	if o.Service == "" {
 		return aggregation.Service(o.Lease.Namespace + "/forewarm")
@@ -269,14 +269,14 @@ func ownService(o *Options) aggregation.Service {
 	return aggregation.Service(o.Service)
 }
 
-// holdConfig is which API groups the leader holds.
+// holdConfig says which API groups the leader takes over.
 func holdConfig(o *Options, by aggregation.Bundler) aggregation.HoldConfig {
 	return aggregation.HoldConfig{
 		Modes: o.Cluster.Modes(), Owner: o.Owner, Port: o.ServicePort, Grace: o.Authority.Grace, Authority: by,
 	}
 }
 
-// validateHistory checks that there is exactly one of the three ways to history.
+// validateHistory checks that exactly one of the three sources of history is configured.
 func (o *Options) validateHistory() error {
 	switch {
 	case o.SourcesFile != "" && (o.Prometheus.URL != "" || o.ScrapeConfig != ""):
@@ -319,7 +319,7 @@ func (o *Options) validateEngine() error {
 	return errors.Join(problems...)
 }
 
-// minRetentionSize is about what the write-ahead log of a small service takes before its first compaction, after three hours.
+// minRetentionSize is about the size of a small service's write-ahead log before the first compaction, after three hours.
 const minRetentionSize = 64 * units.MiB
 
 func checkDir(flag, path string) error {

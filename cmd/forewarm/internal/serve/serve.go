@@ -81,7 +81,7 @@ func runServer(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	})...)
 }
 
-// openServers opens the ports: that of the Kubernetes APIs, and KEDA's where it is enabled.
+// openServers opens the ports: the port for the Kubernetes APIs, and the port for KEDA if it is enabled.
 func openServers(ctx context.Context, o Options, deps apiserver.Deps) ([]run.Part, error) {
 	if !o.KEDA.Enabled() {
 		apis, err := openAPIs(o, deps) //nolint:contextcheck // It opens the port and waits for nothing.
@@ -114,12 +114,12 @@ func openAPIs(o Options, deps apiserver.Deps) (apis, error) { //nolint:ireturn /
 	return apiserver.NewCluster(o.Cluster, deps)
 }
 
-// wakingClock ends a wait of the refresh loop at a change of an object, too, so that a pause takes effect within a second. Not sooner:
-// objects that change all the time must not keep the loop busy.
+// wakingClock also ends a wait of the refresh loop when an object changes, so that a pause takes effect within a second. It does not end it
+// sooner, so that objects that change all the time do not keep the loop busy.
 type wakingClock struct {
 	run.WallClock
 
-	wake changes.Signal // nil: nothing wakes it
+	wake changes.Signal // If it is nil, nothing ends the wait early.
 }
 
 // WaitUntil returns at t, after a change, or with the context's error before.

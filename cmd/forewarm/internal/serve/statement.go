@@ -12,8 +12,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/peers"
 )
 
-// statement is what this adapter replica says about itself to the others. The platform decides the last digits of a value at most, so it
-// is no part of the version.
+// statement returns what this adapter replica reports about itself to the others. The platform affects only the last digits of a value, so
+// it is not part of the version.
 func statement(o *Options, snapshots *snapshot.Store) peers.Statement {
 	s := peers.Statement{
 		Version:  strings.TrimSuffix(o.Version, " "+runtime.GOOS+"/"+runtime.GOARCH),
@@ -28,8 +28,9 @@ func statement(o *Options, snapshots *snapshot.Store) peers.Statement {
 	return s
 }
 
-// decidingFlags are the flags by which values are decided and that are not at their defaults, with their values or, of a file with
-// settings, its content. They are all flags of these sections but for where credentials and data are, and how fast queries run.
+// decidingFlags returns the flags that affect the served values and do not have their defaults. Each has its value or, for a file with
+// settings, the content of the file. They are all flags of these sections, except those for credentials, for the location of data, and for
+// the speed of queries.
 func decidingFlags(o *Options) map[string]string {
 	out := map[string]string{}
 	for _, section := range []string{
@@ -58,7 +59,7 @@ func decidingFlags(o *Options) map[string]string {
 	return out
 }
 
-// decidingValue is the value of a flag, the same for any order of a list, or the content of its file.
+// decidingValue returns the value of a flag, or the content of its file. A list has the same value in any order.
 func decidingValue(f *pflag.Flag) string {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		return strings.Join(slices.Sorted(slices.Values(list.GetSlice())), ",")

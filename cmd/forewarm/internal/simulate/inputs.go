@@ -20,7 +20,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// autoscalerFile is an autoscaler in a file, and which of its metrics is simulated.
+// autoscalerFile is an autoscaler in a file, and the selection of the metric that is simulated.
 type autoscalerFile struct {
 	file, name, metric string
 
@@ -29,7 +29,7 @@ type autoscalerFile struct {
 	simulated *hpa.AutoscalerMetric
 }
 
-// read puts the autoscaler into a comparison.
+// read adds the autoscaler to a comparison.
 func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 	if a.file == "" {
 		return nil
@@ -72,7 +72,7 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 	return nil
 }
 
-// notSimulated says what of an autoscaler is left out of the simulation.
+// notSimulated lists the parts of an autoscaler that the simulation leaves out.
 func notSimulated(a *hpa.Autoscaler) (remarks []string) {
 	if a.Min == 0 || a.Kind == hpa.KindScaledObject && a.Idle < a.Min {
 		remarks = append(remarks, a.Ref()+" may scale to zero, or to idle replicas. That is not simulated: at least "+
@@ -85,7 +85,7 @@ func notSimulated(a *hpa.Autoscaler) (remarks []string) {
 	return remarks
 }
 
-// setQuery sets the query of the demand, if the flags leave it to a preset or to the autoscaler's prometheus trigger.
+// setQuery sets the query of the demand, if the flags specify a preset or use the autoscaler's prometheus trigger.
 func (o *options) setQuery(a *autoscalerFile) error {
 	h, w := &o.history, &o.workload
 	if h.Trace != "" || h.Query != "" {
@@ -108,7 +108,7 @@ func (o *options) setQuery(a *autoscalerFile) error {
 	return err
 }
 
-// target returns the workload of the preset, and sets its namespace: those of the flags, otherwise the autoscaler's.
+// target returns the workload of the preset, and sets its namespace. Both come from the flags, or else from the autoscaler.
 func (o *options) target(a *autoscalerFile) (signal.Target, error) {
 	w := &o.workload
 	if a.found != nil {
@@ -133,7 +133,7 @@ func (o *options) withPresetHint(err error) error {
 		o.history.QueryName, err)
 }
 
-// withFlagHint names the flag by which a choice is made.
+// withFlagHint adds the flag that makes a choice.
 func withFlagHint(err error, choice bool, flag string) error {
 	if !choice {
 		return err
@@ -141,7 +141,7 @@ func withFlagHint(err error, choice bool, flag string) error {
 	return fmt.Errorf("%w (choose with %s NAME)", err, flag)
 }
 
-// readEvents reads what is known of the demand beforehand.
+// readEvents reads the events that are known in advance.
 func readEvents(ctx context.Context, file string, c *compare.Config) error {
 	if file == "" {
 		return nil
@@ -169,8 +169,8 @@ func eventRemarks(file string, c *compare.Config) []string {
 	return []string{fmt.Sprintf("Forewarm knows %s from %s in advance.", humanize.Plural(n, "occurrence"), file)}
 }
 
-// readMeasuredLead replaces the lead time by that of the Forecast NAMESPACE/NAME. Forewarm uses a high quantile of the lead times
-// that it measured, so every replica is taken to need as long.
+// readMeasuredLead replaces the lead time by that of the Forecast NAMESPACE/NAME. Forewarm uses a high quantile of the measured lead times,
+// so the simulation assumes that every replica takes that long.
 func readMeasuredLead(ctx context.Context, from *client.Client, of string, lead *compare.LeadTime) error {
 	namespace, name, _ := strings.Cut(of, "/")
 	outlook, _, err := from.Outlook(ctx, namespace, name)

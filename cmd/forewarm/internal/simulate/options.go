@@ -17,7 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// options are the flags.
+// options has the values of the flags.
 type options struct {
 	history   history.Options
 	workload  history.Workload
@@ -42,7 +42,7 @@ type options struct {
 	html        string
 }
 
-// defaults are those of an empty command line. The lead time is said to be assumed where none is given.
+// defaults returns the options of an empty command line. If no lead time is given, it is marked as assumed.
 func defaults() *options {
 	return &options{
 		history: history.Defaults(), workload: history.Workload{Trust: signal.DefaultTrust()},
@@ -54,7 +54,7 @@ func defaults() *options {
 // formerLate is the former name of --late, which scripts may still use.
 const formerLate = "objective"
 
-// defaultGPUs are those of a replica.
+// defaultGPUs is the default number of GPUs of a replica.
 const defaultGPUs = 1
 
 // assumed is the source of a lead time that was not given.
@@ -81,7 +81,7 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.Var(&o.late, "late", "instead of --bad-hours: share of the demand that may wait longer than --wait")
 	flags.Var(&o.late, formerLate, "the former name of --late")
 	if err := flags.MarkHidden(formerLate); err != nil {
-		panic(err) // Its name is that of a flag.
+		panic(err) // The name belongs to a flag.
 	}
 	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait before it counts as late")
 	flags.Var(&o.deferrable, "deferrable",
@@ -147,7 +147,7 @@ func (o *options) validate() error {
 	return errors.Join(problems...)
 }
 
-// validateObjective refuses two objectives.
+// validateObjective rejects two objectives.
 func (o *options) validateObjective(flags *pflag.FlagSet) error {
 	if o.late > 0 && flags.Changed("bad-hours") {
 		return errors.New("--late and --bad-hours exclude each other: keep one")
@@ -163,7 +163,7 @@ func validateWake(w compare.Wake) error {
 	return nil
 }
 
-// config is what the flags ask for.
+// config returns the configuration that the flags specify.
 func (o *options) config() config {
 	out := config{
 		Config: compare.Config{
@@ -195,11 +195,11 @@ func (o *options) config() config {
 	return out
 }
 
-// measuredLead is a lead time as a forewarm that runs knows it.
+// measuredLead specifies that the lead time comes from a running Forewarm.
 type measuredLead struct {
 	cmdline.Connection
 
-	of string // NAMESPACE/NAME of the Forecast; empty for none
+	of string // NAMESPACE/NAME of the Forecast; empty if none is given.
 }
 
 // validate returns every problem; given is true if --lead-time is set.
@@ -248,7 +248,7 @@ func (o *options) validatePool() error {
 
 const noAutoscaler = "no autoscaler is given: set --hpa FILE; kubectl get hpa NAME -o yaml prints one"
 
-// validateAlone refuses the flags that need an autoscaler where the forecasts are judged without one.
+// validateAlone rejects flags that need an autoscaler if the forecasts are judged without one.
 func (o *options) validateAlone(flags *pflag.FlagSet) error {
 	if !o.forecasts || o.autoscaler.file != "" {
 		return nil

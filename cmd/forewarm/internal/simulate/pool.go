@@ -13,10 +13,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// poolFile is a WarmPool in a file, and which of its members the history is of; the zero value is none.
+// poolFile is a WarmPool in a file, and the member to which the history belongs. The zero value means no pool.
 type poolFile struct{ file, name, member string }
 
-// read puts the pool into a comparison, and what is assumed of it. The GPUs of a replica are the pool's.
+// read adds the pool to a comparison, and the assumptions about it. The number of GPUs of a replica comes from the pool.
 func (p *poolFile) read(ctx context.Context, c *compare.Config) error {
 	if p.file == "" {
 		return nil
@@ -66,7 +66,7 @@ func (p *poolFile) named(all []manifest.ResolvedPool) (*manifest.ResolvedPool, e
 	return nil, fmt.Errorf("%s: WarmPools %s: choose with --warm-pool-name NAME", p.file, strings.Join(names, ", "))
 }
 
-// memberOf is the member that the history is of.
+// memberOf returns the member to which the history belongs.
 func (p *poolFile) memberOf(pool *manifest.ResolvedPool) (manifest.PoolMember, error) {
 	var names []string
 	for _, m := range pool.Members {
@@ -87,7 +87,7 @@ func (p *poolFile) memberOf(pool *manifest.ResolvedPool) (manifest.PoolMember, e
 	)
 }
 
-// nodeLead is how long a node takes by the pool's own word.
+// nodeLead returns how long a node takes to start according to the pool.
 func nodeLead(p *manifest.ResolvedPool, c *compare.Config) *compare.LeadTime {
 	node := &compare.LeadTime{Median: p.Pool.Node, Known: "from the pool"}
 	if p.MeasureLeadTime {
@@ -110,7 +110,7 @@ func doubleWait(c *compare.Config, of string) []string {
 	}
 }
 
-// gpus takes those of a replica from the pool, where they are not given.
+// gpus sets the GPUs of a replica from the pool, if they are not given.
 func (p *poolFile) gpus(c *compare.Config) error {
 	of := c.Pool.Chunks * c.Pool.Spec.GPUs
 	if c.GPUs != of && c.GPUs != defaultGPUs {

@@ -19,7 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/recorded"
 )
 
-// terminal is where the command reads and writes: the report goes to out, words about the work to messages.
+// terminal has the streams of the command. The report goes to out, and progress and remarks go to messages.
 type terminal struct {
 	in            io.Reader
 	out, messages io.Writer
@@ -27,22 +27,22 @@ type terminal struct {
 	bar           *cmdline.ProgressBar
 }
 
-// config says what to simulate. The history, the autoscaler, the events and the pool are still to be read.
+// config says what to simulate. The history, the autoscaler, the events and the pool have not been read yet.
 type config struct {
 	compare.Config
 
 	asked      compare.Asked
-	forecasts  bool // Their accuracy is judged.
+	forecasts  bool // Whether the accuracy of the forecasts is judged.
 	autoscaler autoscalerFile
-	events     string // A file.
+	events     string // The name of a file.
 	pool       poolFile
-	leadOf     string // The Forecast whose lead time it is; empty for none.
+	leadOf     string // The Forecast from which the lead time comes; empty if there is none.
 }
 
-// run reads, simulates and writes.
+// run reads the input, simulates, and writes the report.
 func run(ctx context.Context, o *options, t terminal) error {
 	c := o.config()
-	// What is quick to find wrong comes before what takes its time.
+	// Errors that can be found quickly are reported before the slow work begins.
 	if err := c.readFiles(ctx); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func run(ctx context.Context, o *options, t terminal) error {
 	return interrupted(ctx, got.Partial, errors.Join(o.write(t, got), history.Doubtful(got.Doubt)))
 }
 
-// simulate compares the policies, and answers what else was asked.
+// simulate compares the policies, and answers the additional questions.
 func (c *config) simulate(
 	ctx context.Context, scenarios []compare.Scenario, progress func(done, total int, what string),
 ) (*compare.Comparison, error) {
@@ -115,7 +115,7 @@ func (c *config) judgeForecasts(
 	return accuracy.Run(ctx, accuracy.Config{Series: c.Demand, Lead: c.Lead.Median}, progress)
 }
 
-// interrupted is the error of writing results, or that they are only a part.
+// interrupted returns the error of writing results, or an error that says that the results are incomplete.
 func interrupted(ctx context.Context, partial bool, err error) error {
 	if err == nil && partial {
 		return cmdline.IfInterrupted(ctx, errors.New("interrupted: the results so far are shown"))
@@ -132,7 +132,7 @@ func (c *config) readFiles(ctx context.Context) error {
 	return errors.Join(append(problems, readEvents(ctx, c.events, &c.Config), c.pool.read(ctx, &c.Config))...)
 }
 
-// take takes the history, and remarks what is assumed.
+// take sets the history, and adds remarks about assumptions.
 func (c *config) take(h *recorded.History) {
 	c.Remarks = append(c.Remarks, doubleWait(&c.Config, c.leadOf)...)
 	c.Demand, c.Source, c.TooShort, c.Doubt = h.Series, h.Source, h.TooShort(), h.Doubt
@@ -143,7 +143,7 @@ func (c *config) take(h *recorded.History) {
 	}
 }
 
-// progress moves the bar by a unit of work.
+// progress advances the bar by a unit of work.
 func (t *terminal) progress(done, total int, what string) {
 	what = "simulating " + what
 	if done == 1 {

@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// addScenarios adds the flags for other shapes of GPU, and for other workloads that serve the demand, too.
+// addScenarios adds the flags for other shapes of GPU, and for other workloads that also serve the demand.
 func (o *options) addScenarios(flags *pflag.FlagSet) {
 	flags.Func(
 		"shape",
@@ -92,7 +92,7 @@ func parseVariant(text string) (compare.Variant, error) {
 	return v, nil
 }
 
-// parseFields reads name=value, separated by commas. Each name is one of the known fields and comes at most once; the field
+// parseFields reads name=value pairs, separated by commas. Each name must be one of the known fields and occur at most once. The field
 // "name" is required.
 func parseFields(text string, fields map[string]func(value string) error) error {
 	known := strings.Join(slices.Sorted(maps.Keys(fields)), ", ")
@@ -121,7 +121,7 @@ func textTo(to *string) func(string) error {
 	}
 }
 
-// numberTo reads a number above 0, which may have a suffix of Kubernetes' quantities: 4k is 4000.
+// numberTo reads a number above 0. It may have a suffix like Kubernetes' quantities: 4k is 4000.
 func numberTo(to *float64) func(string) error {
 	return func(text string) error {
 		number := text

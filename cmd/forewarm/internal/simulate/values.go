@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// leadFlag is a lead time as a flag: 5m, or 5m,p90=8m.
+// leadFlag is a lead time as a flag, for example 5m, or 5m,p90=8m.
 type leadFlag compare.LeadTime
 
 // String is the flag as it is written.
@@ -51,7 +51,7 @@ func (l *leadFlag) Set(text string) error {
 	return nil
 }
 
-// shareFlag is a part of the demand as a flag: 1%.
+// shareFlag is a share of the demand as a flag, for example 1%.
 type shareFlag float64
 
 // String is the flag as it is written.
@@ -71,7 +71,7 @@ func (s *shareFlag) Set(text string) error {
 	return nil
 }
 
-// quantityFlag is an amount as an HPA writes it: 64, 0.5 or 4k.
+// quantityFlag is a quantity in the form that an HPA uses: 64, 0.5 or 4k.
 type quantityFlag float64
 
 // String is empty where none is given.

@@ -43,15 +43,16 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	return out, nil
 }
 
-// plan is what is simulated, and the results so far. Every job writes to fields of its own.
+// plan has what is simulated, and the results so far. Every job writes to its own fields.
 type plan struct {
 	Config
 	history
 
-	// asWritten is the autoscaler as it is; sweeps are the policies with the best target in hindsight, in the order of hindsightPolicies.
+	// asWritten is the result of the autoscaler as it is. sweeps are the policies with the best target in hindsight, in the order of
+	// hindsightPolicies.
 	asWritten *PolicyResult
 	sweeps    []*sweep
-	// forewarm is the result for the objective, served what it served, others the results for other objectives.
+	// forewarm is the result for the objective, served has the values that Forewarm served, and others has the results for other objectives.
 	forewarm *PolicyResult
 	served   *servedRecorder
 	others   []objectiveResult
@@ -59,14 +60,14 @@ type plan struct {
 	pool *poolRun
 }
 
-// objectiveResult is what Forewarm served for another objective, and what came of it.
+// objectiveResult has the values that Forewarm served for another objective, and the result.
 type objectiveResult struct {
 	objective float64
 	values    []float64
 	report    simulate.Report
 }
 
-// newPlan checks a configuration, fills in its defaults and loads its history; what is for the error.
+// newPlan checks a configuration, applies its defaults and loads its history. what is for the error.
 func newPlan(ctx context.Context, what string, c Config) (*plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
@@ -80,10 +81,10 @@ func newPlan(ctx context.Context, what string, c Config) (*plan, error) {
 	return p, nil
 }
 
-// with is the same history under another configuration.
+// with returns a plan for the same history with another configuration.
 func (p *plan) with(c Config) *plan { return &plan{Config: c, history: p.history} }
 
-// errInterrupted ends a job whose result would be of no use.
+// errInterrupted ends a job whose result is no longer needed.
 var errInterrupted = errors.New("interrupted")
 
 func (h *history) interrupted() error {
@@ -95,7 +96,7 @@ func (h *history) interrupted() error {
 	}
 }
 
-// comparison holds what is complete, in the order of the names.
+// comparison returns the complete results in the order of the policies' names.
 func (p *plan) comparison() *Comparison {
 	out := &Comparison{Assumptions: p.assumptions()}
 	add := func(one *PolicyResult) {
@@ -139,7 +140,7 @@ func (p *plan) assumptions() Assumptions {
 	}
 }
 
-// inUnits is a target of milli-units in the metric's.
+// inUnits converts a target from thousandths.
 func inUnits(milli int64) float64 { return float64(milli) / 1000 }
 
 // Find returns a policy of a comparison, or nil if it was not played.
@@ -151,7 +152,7 @@ func (c *Comparison) Find(name string) *PolicyResult {
 	return &c.Policies[i]
 }
 
-// joinSentences joins what is not empty.
+// joinSentences joins the texts that are not empty.
 func joinSentences(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
 }

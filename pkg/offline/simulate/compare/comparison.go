@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// The names of the policies, in the order of the report.
+// Names of the policies, in the order of the report.
 const (
 	// HPA is the autoscaler as written, on the observed demand.
 	HPA = "hpa"

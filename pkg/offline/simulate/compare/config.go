@@ -66,7 +66,7 @@ type Config struct {
 	interruptions float64
 }
 
-// withDefaults replaces zeros by defaults. At least one replica stays, because nothing here scales a workload up from
+// withDefaults replaces zeros by defaults. There is always at least one replica, because the simulation does not scale a workload up from
 // zero.
 func (c *Config) withDefaults() Config {
 	out := *c
@@ -123,18 +123,18 @@ func (c *Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// policyNames are those of all policies, in their order.
+// policyNames returns the names of all policies in their order.
 func policyNames() []string {
 	return []string{HPA, BestTarget, Max15m, Offset, HoltWinters, ARIMA, Forewarm, Oracle}
 }
 
 const (
-	// sync is the period of the HPA's controller and the step of everything that is played.
+	// sync is the period of the HPA's controller, and the step of the simulation.
 	sync = sim.DefaultSync
 	day  = 24 * time.Hour
 )
 
-// spec is the workload with a target in milli-units.
+// spec returns the workload with a target in thousandths.
 func (c *Config) spec(target int64) sim.Spec {
 	h := c.HPA
 	if len(h.Metrics) == 1 {
@@ -147,10 +147,10 @@ func (c *Config) spec(target int64) sim.Spec {
 	}
 }
 
-// keepIdleNode is how long an empty node stays: the default of Cluster Autoscaler.
+// keepIdleNode is how long an empty node stays. It is the default of Cluster Autoscaler.
 const keepIdleNode = 10 * time.Minute
 
-// nodes are what a replica needs to have a place; nil where it always has one.
+// nodes returns the nodes that replicas need; nil if a replica never waits for a node.
 func (c *Config) nodes() *sim.Nodes {
 	if c.Node == nil {
 		return nil
@@ -158,7 +158,7 @@ func (c *Config) nodes() *sim.Nodes {
 	return &sim.Nodes{Lead: c.Node.pods(), PodsPerNode: c.Pool.placesOfNode(), KeepIdle: keepIdleNode}
 }
 
-// target is the autoscaler's as it is written, in milli-units.
+// target returns the target of the autoscaler as it is, in thousandths.
 func (c *Config) target() int64 {
 	if len(c.HPA.Metrics) != 1 {
 		return 0
@@ -166,15 +166,15 @@ func (c *Config) target() int64 {
 	return c.HPA.Metrics[0].Target
 }
 
-// capacityTarget is the target of a replica's whole capacity, in milli-units.
+// capacityTarget returns the target for a replica's whole capacity, in thousandths.
 func (c *Config) capacityTarget() int64 { return c.targetOfShare(1) }
 
-// targetOfShare is the target of a share of a replica's capacity, in milli-units.
+// targetOfShare returns the target for a share of a replica's capacity, in thousandths.
 func (c *Config) targetOfShare(of float64) int64 {
 	return max(int64(math.Round(of*c.Capacity*1000)), 1)
 }
 
-// leadTimeText is that of a replica in words, and of a node where replicas wait for one.
+// leadTimeText describes the lead time of a replica, and that of a node if replicas wait for nodes.
 func (c *Config) leadTimeText() string {
 	if c.Node == nil {
 		return c.Lead.String()
@@ -182,7 +182,8 @@ func (c *Config) leadTimeText() string {
 	return c.Lead.String() + "; node: " + c.Node.String()
 }
 
-// leadWithNode is the lead time of a replica that finds no place: with that of a node, if replicas wait for one.
+// leadWithNode returns the lead time of a replica for which there is no place. If replicas wait for nodes, it includes the lead time of a
+// node.
 func (c *Config) leadWithNode() LeadTime {
 	if c.Node == nil {
 		return c.Lead
@@ -190,15 +191,15 @@ func (c *Config) leadWithNode() LeadTime {
 	return LeadTime{Median: c.Lead.Median + c.Node.Median, P90: c.Lead.planned() + c.Node.planned()}
 }
 
-// plannedLead is the lead time that policies look ahead by, including that of a node.
+// plannedLead returns the lead time by which policies look ahead, including that of a node.
 func (c *Config) plannedLead() time.Duration { return c.leadWithNode().planned() }
 
-// lookAhead is the lead time that Forewarm looks ahead by under an objective, as on the server.
+// lookAhead returns the lead time by which Forewarm looks ahead under an objective, as on the server.
 func (c *Config) lookAhead() time.Duration {
 	return leadtime.LookAhead(c.leadWithNode().Median, c.plannedLead())
 }
 
-// window is the time ahead that a decision now concerns.
+// window returns the lead window of a decision.
 func (c *Config) window() time.Duration { return leadtime.Window(c.plannedLead()) }
 
 // LeadTime is the lead time of a replica.
@@ -225,10 +226,10 @@ func (l LeadTime) validate() error {
 	return nil
 }
 
-// pods are the lead times that are played.
+// pods returns the lead times that are simulated.
 func (l LeadTime) pods() sim.LeadTime { return sim.Starts(l.Median, l.P90) } //nolint:ireturn // What a Spec holds.
 
-// planned is the lead time that policies look ahead by: the p90.
+// planned returns the lead time by which policies look ahead: the 0.9 quantile.
 func (l LeadTime) planned() time.Duration { return max(l.Median, l.P90) }
 
 // String is "5m0s (given)", or "5m0s, p90 8m0s (given)".

@@ -10,12 +10,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// history is a demand on the grid of the HPA's controller, and what was known of it before.
+// history is the demand on the grid of the HPA's controller, and the recorded demand.
 type history struct {
-	// demand is the interactive one, deferrable the work that may wait, empty if all is interactive; total is both.
+	// demand is the interactive demand. deferrable is the work that may wait, empty if all demand is interactive. total is the sum of both.
 	demand, deferrable, total forecast.Series
 	recorded                  forecast.Series
-	// missing is the share of the recorded steps that are gaps, and gap the longest of them.
+	// missing is the share of the recorded steps that are gaps, and gap is the longest gap.
 	missing float64
 	gap     time.Duration
 	warmUp  time.Duration
@@ -26,18 +26,18 @@ type history struct {
 }
 
 const (
-	// warmUp is played and not counted; of a history shorter than shortHistory a part.
+	// The first warmUp of a history is simulated but not counted. In a history shorter than shortHistory, this is 1/warmUpPart of it.
 	warmUp, shortHistory, warmUpPart = 2 * day, 4 * day, 10
-	// minHistory is what can be judged at all, and minWindows of the time that is looked ahead.
+	// minHistory is the shortest history that can be judged. It must also have minWindows of the look-ahead windows.
 	minHistory, minWindows = time.Hour, 10
-	// coarsest is the longest step that is played, where the time that is planned ahead is not longer: of what comes within
-	// a step nothing is known, and lines through it would make any policy look good.
+	// coarsest is the longest step of a history, unless the look-ahead is longer. Nothing is known about the demand within a step, and the
+	// interpolation would make any policy look good.
 	coarsest = time.Hour
-	// maxHistory bounds the work, of which a step of the grid is as much as any other.
+	// maxHistory limits the work. Each step of the grid takes the same work.
 	maxHistory = 366 * day
 )
 
-// loadHistory interpolates the history on the grid and refuses what cannot be judged.
+// loadHistory interpolates the history on the grid, and rejects a history that cannot be judged.
 func (c *Config) loadHistory() (history, error) {
 	h := history{recorded: c.Demand}
 	if err := validateRecorded(c.Demand); err != nil {
@@ -92,7 +92,7 @@ func (c *Config) loadHistory() (history, error) {
 	return h, nil
 }
 
-// validateRecorded names the first value that cannot be demand, and its time.
+// validateRecorded reports the first value that cannot be demand, and its time.
 func validateRecorded(s forecast.Series) error {
 	if err := s.Check(2); err != nil {
 		return fmt.Errorf("the history: %w", err)
@@ -106,8 +106,8 @@ func validateRecorded(s forecast.Series) error {
 	return nil
 }
 
-// toGrid lays a series on the grid: by means where it is finer, by lines from one observation to the next where it is
-// coarser. Gaps are passed over by lines.
+// toGrid converts a series to the grid. It uses means if the series is finer than the grid, and interpolates linearly between observations
+// if it is coarser. It also interpolates over gaps.
 func toGrid(s forecast.Series) (forecast.Series, error) {
 	if s.Step >= sync {
 		return simulate.Resample(s, sync)
@@ -123,7 +123,7 @@ func toGrid(s forecast.Series) (forecast.Series, error) {
 	return out, nil
 }
 
-// meanBetween of a series from one time after its start to another, every value holding for its step.
+// meanBetween returns the mean of a series between two times after its start. Every value applies to its whole step.
 func meanBetween(s forecast.Series, from, to time.Duration) float64 {
 	sum := 0.0
 	for i := int(from / s.Step); time.Duration(i)*s.Step < to; i++ {
@@ -133,7 +133,7 @@ func meanBetween(s forecast.Series, from, to time.Duration) float64 {
 	return sum / float64(to-from)
 }
 
-// gapShare are the share of the steps that are missing, and the longest run of them.
+// gapShare returns the share of the steps that are missing, and the longest run of missing steps.
 func gapShare(s forecast.Series) (share float64, longest time.Duration) {
 	run := time.Duration(0)
 	for _, v := range s.Values {
@@ -147,10 +147,10 @@ func gapShare(s forecast.Series) (share float64, longest time.Duration) {
 	return 1 - float64(s.Observed())/float64(s.Len()), longest
 }
 
-// span of what was recorded.
+// span returns the length of the recorded history.
 func (h *history) span() time.Duration { return time.Duration(h.recorded.Len()) * h.recorded.Step }
 
-// split parts the demand into what is interactive and what may wait.
+// split divides the demand into interactive demand and work that may wait.
 func (c *Config) split(total forecast.Series) (interactive, deferrable forecast.Series) {
 	if c.Deferrable == 0 {
 		return total, forecast.Series{}

@@ -11,16 +11,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// job is a part of the work that depends on no other.
+// job is a part of the work that does not depend on another one.
 type job struct {
 	what string
-	// units of work, a play of a target being one.
+	// units is the amount of work, in simulations of one target.
 	units int
 	// do reports the units as it completes them.
 	do func(spent func(units int)) error
 }
 
-// runJobs runs all jobs in their order, as many at once as there are workers. An interrupted job is no error.
+// runJobs runs all jobs in their order, as many concurrently as there are workers. An interrupted job is not an error.
 func runJobs(ctx context.Context, workers int, jobs []job, progress func(done, total int, what string)) error {
 	total := 0
 	for _, j := range jobs {
@@ -59,13 +59,13 @@ func runJobs(ctx context.Context, workers int, jobs []job, progress func(done, t
 // hindsightPolicy is a policy that gets the best target in hindsight.
 type hindsightPolicy struct {
 	name string
-	// units are what its values take.
+	// units is the amount of work to compute its values.
 	units int
-	// values that it serves; nil where it cannot be played.
+	// values returns the values that the policy serves; nil if it cannot be simulated.
 	values func(*plan) ([]float64, error)
 }
 
-// hindsightPolicies are all of them, in the order of their names.
+// hindsightPolicies returns all of them in the order of their names.
 func hindsightPolicies() []hindsightPolicy {
 	return []hindsightPolicy{
 		{BestTarget, 0, func(p *plan) ([]float64, error) { return p.values(simulate.NewObserved()) }},
@@ -79,10 +79,10 @@ func hindsightPolicies() []hindsightPolicy {
 	}
 }
 
-// forewarmUnits are what an objective of forewarm takes.
+// forewarmUnits is the amount of work for one objective of Forewarm.
 const forewarmUnits = 110
 
-// jobs returns all jobs, the most important results first, as the user may interrupt.
+// jobs returns all jobs, with the most important results first, because the user may interrupt.
 func (p *plan) jobs() []job {
 	names := hindsightPolicies()
 	p.sweeps = make([]*sweep, len(names))
@@ -107,7 +107,7 @@ func (p *plan) jobs() []job {
 	return out
 }
 
-// playAsWritten plays the observed demand to the autoscaler as it is.
+// playAsWritten simulates the autoscaler as it is on the observed demand.
 func (p *plan) playAsWritten(spent func(units int)) error {
 	values, err := p.values(simulate.NewObserved())
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *plan) playAsWritten(spent func(units int)) error {
 	return err
 }
 
-// sweepPolicy plays what the i-th rival serves under every target.
+// sweepPolicy simulates the values of the i-th policy under every target.
 func (p *plan) sweepPolicy(i int, r hindsightPolicy, spent func(units int)) error {
 	values, err := r.values(p)
 	if err = errors.Join(err, p.interrupted()); err != nil {
@@ -134,12 +134,13 @@ func (p *plan) sweepPolicy(i int, r hindsightPolicy, spent func(units int)) erro
 	return err
 }
 
-// forewarmValues is what Forewarm serves for the objective that was asked for and, where all policies are played, for others.
+// forewarmValues returns the values that Forewarm serves for the configured objective. If all policies are simulated, it also includes
+// other objectives.
 func (p *plan) forewarmValues() (*servedRecorder, error) {
 	return p.playForecaster(append([]float64{p.Objective}, p.otherObjectives()...)...)
 }
 
-// playForewarm plays forewarm for the objective that was asked for, and for others, for its frontier.
+// playForewarm simulates Forewarm for the configured objective, and for other objectives, which make up its frontier.
 func (p *plan) playForewarm(decide func() (*servedRecorder, error), spent func(units int)) error {
 	of, err := decide()
 	if err != nil {

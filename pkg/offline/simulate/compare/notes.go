@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// notes are the caveats of a comparison, the most important first.
+// notes returns the caveats of a comparison, with the most important first.
 func (p *plan) notes(c *Comparison) []string {
 	var out []string
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -25,7 +25,7 @@ func (p *plan) notes(c *Comparison) []string {
 	return out
 }
 
-// badHoursNotes name the bad hours.
+// badHoursNotes lists the bad hours.
 func (c *Comparison) badHoursNotes(note noteFunc) {
 	for _, name := range []string{Forewarm, BestTarget, HPA} {
 		of := c.Find(name)
@@ -37,7 +37,7 @@ func (c *Comparison) badHoursNotes(note noteFunc) {
 	}
 }
 
-// cheaperNote names what meets the objective for less than Forewarm, in hindsight.
+// cheaperNote mentions a policy that, in hindsight, meets the objective at a lower cost than Forewarm.
 func (c *Comparison) cheaperNote(note noteFunc) {
 	forewarm := c.Find(Forewarm)
 	if forewarm == nil || !forewarm.MeetsObjective {
@@ -61,13 +61,13 @@ func (c *Comparison) cheaperNote(note noteFunc) {
 	}
 }
 
-// unitSuspectShare is a share of the time above maxReplicas that suggests another unit of the demand.
+// unitSuspectShare is the share of time above maxReplicas from which the demand probably has another unit.
 const unitSuspectShare = 0.2
 
-// doubtfulRatio is how far the usual demand may be above what maxReplicas sustain.
+// doubtfulRatio is how much the usual demand may exceed the demand that maxReplicas sustain.
 const doubtfulRatio = 5
 
-// doubt is why the demand is not in the unit of the target; empty if it may be.
+// doubt says why the demand does not seem to be in the unit of the target; empty if it does.
 func (p *plan) doubt() string {
 	known := slices.DeleteFunc(slices.Clone(p.recorded.Values), math.IsNaN)
 	if p.TrustInput || len(known) == 0 {
@@ -90,7 +90,7 @@ func (p *plan) doubt() string {
 
 type noteFunc func(format string, args ...any)
 
-// deferrableNote is how much of the work that may wait missed its deadline.
+// deferrableNote says how much of the work that may wait missed its deadline.
 func (p *plan) deferrableNote(c *Comparison, note noteFunc) {
 	if p.Deferrable == 0 {
 		return
@@ -111,7 +111,7 @@ func (p *plan) deferrableNote(c *Comparison, note noteFunc) {
 	)
 }
 
-// scaleNotes are about the autoscaler and the capacity of a replica.
+// scaleNotes adds notes about the autoscaler and the capacity of a replica.
 func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	if c.Assumptions.CapacityAssumed {
 		note(
@@ -172,7 +172,7 @@ func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	}
 }
 
-// stepNotes are about what the step of the history hides.
+// stepNotes adds notes about what the step of the history hides.
 func (p *plan) stepNotes(note noteFunc) {
 	if p.plannedLead() < p.recorded.Step {
 		note(
@@ -189,7 +189,7 @@ func (p *plan) stepNotes(note noteFunc) {
 	}
 }
 
-// historyNotes are about what is missing.
+// historyNotes adds notes about missing samples.
 func (p *plan) historyNotes(note noteFunc) {
 	if p.missing > 0 {
 		note("%s of the history is missing. The longest gap is %s. The simulation fills gaps with straight lines.",
@@ -205,7 +205,7 @@ func (p *plan) historyNotes(note noteFunc) {
 	}
 }
 
-// modelNotes are about models that could not be fitted, and Forewarm's own report.
+// modelNotes adds notes about models that could not be fitted, and about Forewarm's own report.
 func (p *plan) modelNotes(note noteFunc) {
 	var unfit []string
 	for i, r := range hindsightPolicies() {

@@ -9,24 +9,24 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// config plays the history under a target in milli-units.
+// config returns the configuration of a simulation under a target in thousandths.
 func (p *plan) config(target int64) simulate.Config {
 	return simulate.Config{Demand: p.demand, Deferrable: p.deferrable, Spec: p.spec(target), WarmUp: p.warmUp}
 }
 
-// run simulates values under a target in milli-units.
+// run simulates values under a target in thousandths.
 func (p *plan) run(values []float64, target int64) (simulate.Report, error) {
 	report, err := simulate.Run(p.config(target), simulate.NewTape(values))
 	return report, errors.Join(err, p.interrupted())
 }
 
-// play simulates values under a target in milli-units, with all figures of a policy.
+// play simulates values under a target in thousandths, with all figures of a policy.
 func (p *plan) play(name string, values []float64, target int64) (*PolicyResult, error) {
 	warm, seen := stepsOf(p.warmUp), 0
 	course, starts := newTimeline(p.demand.Len()-warm), startTimes{max: min(int(p.HPA.Max), maxLevels)}
 	c := p.config(target)
 	c.Record = func(m sim.StepResult) {
-		// The replicas of the warm-up are there when the count begins.
+		// The replicas from the warm-up already exist when counting begins.
 		starts.step(&m, seen >= warm)
 		if seen >= warm {
 			course.add(&m)
@@ -45,15 +45,15 @@ func (p *plan) play(name string, values []float64, target int64) (*PolicyResult,
 	return one, nil
 }
 
-// maxSlots bounds a course: a fortnight in stretches of 5 minutes, so that a plot can show a rise of it close up.
+// maxSlots limits the length of a timeline: two weeks in slots of 5 minutes, so that a plot can show a rise in detail.
 const maxSlots = 14 * 24 * 12
 
-// timeline gathers steps into slots of equal length.
+// timeline groups steps into slots of equal length.
 type timeline struct {
 	slots []Slot
-	// within is how many steps a slot has, seen how many were added.
+	// within is the number of steps in a slot, and seen is the number of steps that were added.
 	within, seen int
-	// arrived and late are those of the slot under way, in replica-hours.
+	// arrived and late belong to the current slot, in replica-hours.
 	arrived, late float64
 }
 
@@ -61,7 +61,7 @@ func newTimeline(steps int) *timeline {
 	return &timeline{within: max((steps+maxSlots-1)/maxSlots, 1)}
 }
 
-// add takes in a step.
+// add adds a step.
 func (c *timeline) add(m *sim.StepResult) {
 	demand, ready, paid, idle := m.Arrived/sync.Hours(), float64(m.Ready), float64(m.Held), float64(m.Idle)
 	if c.seen%c.within == 0 {
@@ -79,41 +79,41 @@ func (c *timeline) add(m *sim.StepResult) {
 	}
 }
 
-// stepsOf is a duration in steps, rounded up.
+// stepsOf converts a duration to steps, rounded up.
 func stepsOf(d time.Duration) int { return int((d + sync - 1) / sync) }
 
-// startTimes measures how long before or after the demand needed it every replica was ready that was started for a rise.
+// startTimes measures how long before or after the demand needed it each replica was ready that was started for a rise.
 //
-// It looks at the levels of replicas one by one: the n-th is needed while the demand is over n − 1 replicas' capacity, and
-// there while n are ready. If it was ready before it was needed, it was early by that time; if it was needed first, late by
-// that. A replica that nothing ever needed was started for no rise, and one that was only asked for when the demand had
-// gone again does not count.
+// It looks at each level of replicas separately. Level n is needed while the demand exceeds the capacity of n − 1 replicas, and present
+// while n replicas are ready. If it is ready before it is needed, it is early by that time; if it is needed first, it is late by that time.
+// A replica that was never needed was not started for a rise. A replica that was requested only after the demand had gone does not count
+// either.
 type startTimes struct {
-	// max is the highest level that can be ready. Demand may be far above it.
+	// max is the highest level that can be ready. The demand may exceed it by far.
 	max                 int
 	needed, ready, high int
 	steps               int
-	// needs and readies are, for each level, since which step it is needed and not there, or there and not needed; 0 is
-	// neither, as steps count from 1.
+	// needs and readies have, for each level, the step since which it has been needed but not ready, or ready but not needed. Steps count from
+	// 1, and 0 means neither.
 	needs, readies []int
 	early, late    time.Duration
 	count          int
 }
 
-// maxLevels bounds the memory: higher levels do not count.
+// maxLevels limits the memory. Higher levels do not count.
 const maxLevels = 100_000
 
-// step takes in a moment. Before it is counted only the levels are followed.
+// step processes a step. If counted is false, it only follows the levels.
 func (s *startTimes) step(m *sim.StepResult, counted bool) {
 	s.steps++
-	// Rounding errors do not make a whole number one replica more.
+	// A rounding error must not turn a whole number into one more replica.
 	needed := int(min(math.Ceil(m.Arrived/sync.Hours()-1e-9), float64(s.max)))
 	ready := min(m.Ready, s.max)
 	high := max(needed, ready, min(m.Replicas, s.max))
 	for len(s.needs) < high {
 		s.needs, s.readies = append(s.needs, 0), append(s.readies, 0)
 	}
-	// A level begins to be ready, or needed: it ends the wait for that, or begins to wait for the other.
+	// A level begins to be ready or to be needed. This ends the wait for it, or begins the wait for the other.
 	begin := func(since, waits *int, other bool, total *time.Duration) {
 		switch {
 		case *waits > 0:
@@ -142,7 +142,7 @@ func (s *startTimes) step(m *sim.StepResult, counted bool) {
 	s.needed, s.ready, s.high = needed, ready, high
 }
 
-// means are those over all that were counted.
+// means returns the means over all replicas that were counted.
 func (s *startTimes) means() (early, late time.Duration) {
 	if s.count == 0 {
 		return 0, 0

@@ -23,7 +23,7 @@ type Pool struct {
 // Holding says how the simulation chooses how much capacity to hold ahead.
 type Holding string
 
-// The holdings of trials.
+// Kinds of holding of a trial.
 const (
 	// HoldNothing: a replica that finds no place waits for a node.
 	HoldNothing Holding = "none"
@@ -77,7 +77,7 @@ func (t *Trial) IdlePerDay() float64 {
 	return t.Report.IdleReplicaHours / (t.Report.Duration.Hours() / day.Hours())
 }
 
-// placesOfNode is how many replicas a node has room for: a chunk's worth, one at least.
+// placesOfNode returns how many replicas fit on a node: those of a chunk, and at least one.
 func (p *Pool) placesOfNode() int {
 	if p == nil {
 		return 1
@@ -85,10 +85,10 @@ func (p *Pool) placesOfNode() int {
 	return max(1, p.places(1))
 }
 
-// places of a number of chunks.
+// places returns how many replicas fit into a number of chunks.
 func (p *Pool) places(chunks int) int { return int(float64(chunks)/p.Chunks + roundingError) }
 
-// roundingError makes up for the last bit of a quotient.
+// roundingError compensates for rounding in a division.
 const roundingError = 1e-9
 
 // validatePool reports every problem with the nodes and the pool.
@@ -127,14 +127,14 @@ func (c *Config) validatePool(wrong func(format string, args ...any)) {
 	}
 }
 
-// How far apart the fixed numbers of chunks are that are tried.
+// Ratios between consecutive fixed numbers of chunks that are tried.
 const (
 	fineRatio   = 1.3
 	coarseRatio = 2.0
 )
 
-// fixedNumbers are the fixed numbers of chunks that are tried, the largest first, each so much smaller than the one before; of the
-// few every one. Those that no replica fits into are not.
+// fixedNumbers returns the fixed numbers of chunks that are tried, in descending order. Each is smaller than the previous one by a ratio,
+// but by at least one. Numbers with which no replica fits are left out.
 func (p *Pool) fixedNumbers(apart float64) []int {
 	out := []int{p.Spec.Max}
 	for n := p.Spec.Max; n > 1; {

@@ -8,13 +8,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// poolRun is what the trials of a pool have in common, and their results.
+// poolRun has what the trials of a pool share, and their results.
 type poolRun struct {
 	members shiftedMembers
-	// near is what Forewarm serves where no replica waits for a node, and far where it must.
+	// near has the values that Forewarm serves if no replica waits for a node, and far those that it serves if replicas wait for nodes.
 	near, far func() (*servedRecorder, error)
-	// without are the trials that hold nothing, planned those of the pool; fixed are those of forewarm, and tuned those of
-	// the autoscaler with a fixed number of chunks; withoutTuned are trials of the autoscaler without chunks.
+	// without has the trials that hold nothing, and planned has the trials of the pool. fixed has the trials of Forewarm with a fixed number
+	// of chunks, and tuned has those of the autoscaler. withoutTuned has trials of the autoscaler without chunks.
 	without, planned           []Trial
 	fixed, tuned, withoutTuned []Trial
 }
@@ -22,10 +22,10 @@ type poolRun struct {
 // WarmPool is the name of a pool's jobs in the progress.
 const WarmPool = "warm pool"
 
-// plannedUnits are what a run with a plan at every step takes, in plays.
+// plannedUnits is the amount of work for a simulation that plans at every step.
 const plannedUnits = 60
 
-// poolJobs are those of a pool.
+// poolJobs returns the jobs for a pool.
 func (p *plan) poolJobs(far func() (*servedRecorder, error)) []job {
 	near := p.Config
 	near.Node, near.Pool = nil, nil
@@ -45,7 +45,8 @@ func (p *plan) poolJobs(far func() (*servedRecorder, error)) []job {
 	}
 }
 
-// otherBudgets are those that a pool is played with in addition to its own; of a pool without one they are parts of what stood idle.
+// otherBudgets returns the budgets that are simulated in addition to the pool's own. If the pool has no budget, they are shares of the idle
+// capacity.
 func (p *plan) otherBudgets(idle float64) []float64 {
 	if own := p.Pool.Spec.Budget; own > 0 {
 		return []float64{own / 2, own * 2, 0}
@@ -65,7 +66,7 @@ func (p *plan) playBudgets(spent func(units int)) error {
 	for _, budget := range p.otherBudgets(idle) {
 		switch {
 		case p.Pool.Spec.Budget == 0 && idle == 0:
-		case !spentAll && budgetLimit(budget) > budgetLimit(own.Budget): // A larger one comes to the same.
+		case !spentAll && budgetLimit(budget) > budgetLimit(own.Budget): // A larger budget would give the same result.
 			same := *own
 			same.Budget, same.OwnBudget, same.Timeline = budget, false, nil
 			p.pool.planned = append(p.pool.planned, same)
@@ -133,7 +134,7 @@ func (p *plan) playWithoutPool(spent func(units int)) error {
 	return nil
 }
 
-// playFixedForewarm simulates Forewarm with every fixed number of chunks, as if they always were enough.
+// playFixedForewarm simulates Forewarm with every fixed number of chunks, as if the chunks were always enough.
 func (p *plan) playFixedForewarm(spent func(units int)) error {
 	near, err := p.pool.near()
 	if err != nil {
@@ -145,8 +146,7 @@ func (p *plan) playFixedForewarm(spent func(units int)) error {
 	return err
 }
 
-// playFixedTuned simulates the autoscaler without a pool and with some fixed numbers of chunks, each with some of the
-// targets.
+// playFixedTuned simulates the autoscaler without a pool and with some fixed numbers of chunks, each with some targets.
 func (p *plan) playFixedTuned(spent func(units int)) error {
 	values, err := p.values(simulate.NewObserved())
 	if err != nil {
@@ -159,14 +159,14 @@ func (p *plan) playFixedTuned(spent func(units int)) error {
 	return err
 }
 
-// playTrial simulates the members with what is held, under a target in milli-units.
+// playTrial simulates the members with a holding, under a target in thousandths.
 func (p *plan) playTrial(one *Trial, serves func(member int) simulate.Policy, holds simulate.Pool, target int64) error {
 	alike := p.pool.members
 	c := p.config(target)
 	c.Pool = holds
 	course := newTimeline(alike.Steps(p.demand.Len()) - stepsOf(p.warmUp))
 	var parts []simulate.PolicyRun
-	var sum sim.StepResult // Of all members; with the last one a step is complete.
+	var sum sim.StepResult // The sum of all members; a step is complete after the last member.
 	for i := range alike.Count {
 		part := simulate.PolicyRun{Demand: alike.Series(i, p.demand), Policy: serves(i)}
 		if one.OwnBudget {
@@ -199,12 +199,12 @@ func (p *plan) playTrial(one *Trial, serves func(member int) simulate.Policy, ho
 	return p.interrupted()
 }
 
-// tapes serve each member its own part of values.
+// tapes serves each member its own part of the values.
 func (p *plan) tapes(values []float64) func(member int) simulate.Policy {
 	return func(member int) simulate.Policy { return simulate.NewTape(p.pool.members.Values(member, values)) }
 }
 
-// tunedTargets are every third one of the targets.
+// tunedTargets returns every third target.
 func (p *plan) tunedTargets() []int64 {
 	var out []int64
 	for i, t := range p.targets() {
@@ -215,8 +215,8 @@ func (p *plan) tunedTargets() []int64 {
 	return out
 }
 
-// playFixed simulates values with each of some numbers of chunks, under each of some targets. The result is complete
-// or an error, because the best is searched among them.
+// playFixed simulates values with some numbers of chunks, each under some targets. The result is complete or an error, because the best one
+// is selected from it.
 func (p *plan) playFixed(
 	name string,
 	values []float64,

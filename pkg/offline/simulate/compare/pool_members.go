@@ -4,26 +4,27 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// shiftedMembers are members of a pool of which one history is known: the others are taken to be like it, each a whole number of
-// days apart. Their days have the same shape and their bursts come at different times. Where a member's history ends, it
-// goes on with the beginning: what was forecast moves with the demand, so nothing is known there that was not.
+// shiftedMembers are the members of a pool if the history of only one member is known. The other members are assumed to have the same
+// history, shifted by a whole number of days. Their days have the same shape, but their bursts come at different times. After the end of a
+// member's history, it continues with the beginning. The forecasts move with the demand, so the simulation does not know anything about the
+// future.
 type shiftedMembers struct {
 	// Count is how many there are.
 	Count int
-	// from is where the days begin that go round, in steps: before it the one member stays as it was. cycle is their length,
-	// and day that of one.
+	// from is the step from which days are shifted; before it, the first member is unchanged. cycle is the length of the shifted part in
+	// steps, and day the length of a day.
 	from, cycle, day int
 }
 
-// newShiftedMembers has as many members as are wanted and as there are whole days from a step of the history on, one at least, at
-// most so many as can be played in seconds. The history is of n steps.
+// newShiftedMembers returns at least one member and at most the wanted number. There are at most as many as whole days in the history after
+// the step from, and at most maxMembers. The history has n steps.
 func newShiftedMembers(wanted, n, from int) shiftedMembers {
 	perDay := int(day / sync)
 	days := max(0, n-from) / perDay
 	return shiftedMembers{Count: max(1, min(wanted, days, maxMembers)), from: from, cycle: days * perDay, day: perDay}
 }
 
-// maxMembers is the largest number of members to simulate. Each member makes planning slower.
+// maxMembers is the maximum number of members to simulate. Each member makes planning slower.
 const maxMembers = 8
 
 // Steps is how many of n steps are played. With several members, these are whole days.
@@ -34,7 +35,7 @@ func (a shiftedMembers) Steps(n int) int {
 	return a.from + a.cycle
 }
 
-// step is which of the history's a member plays at a step.
+// step returns the step of the history that a member uses at a step.
 func (a shiftedMembers) step(member, i int) int {
 	if member == 0 {
 		return i

@@ -8,22 +8,22 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// recentStep is the grid on which the last day is kept.
+// recentStep is the grid for the demand of the last day.
 const recentStep = 5 * time.Minute
 
-// windowPeaks are the distributions of the maximum of a demand over windows ahead, at every Step of it, as the server's forecaster
-// has them then.
+// windowPeaks has the distributions of a demand's maximum over the windows ahead, at every Step, as the server's forecaster would have them
+// at that time.
 type windowPeaks struct {
 	// demand is the mean of every Step.
 	demand forecast.Series
-	// points are the means of every point of it.
+	// points are the means of every recentStep.
 	points []float64
-	// rows have the distributions that are known at the end of each step.
+	// rows has the distributions that are known at the end of each step.
 	rows [][]windowpeak.Window
 }
 
-// newWindowPeaks has what was known at the beginning of the demand and after every Step of it. The step of the demand is a whole
-// part of Step and it has no gaps.
+// newWindowPeaks takes the distributions that were known at the beginning of the demand and after every Step. Step must be a whole number
+// of the demand's steps, and the demand must not have gaps.
 func newWindowPeaks(demand forecast.Series, known [][]windowpeak.Window) *windowPeaks {
 	return &windowPeaks{
 		demand: meansOver(demand, Step),
@@ -32,7 +32,7 @@ func newWindowPeaks(demand forecast.Series, known [][]windowpeak.Window) *window
 	}
 }
 
-// meansOver has the means of a demand over every step; what is left over at its end is not complete, and left out.
+// meansOver returns the means of a demand over every step. An incomplete step at the end is left out.
 func meansOver(s forecast.Series, step time.Duration) forecast.Series {
 	n := int(step / s.Step)
 	out := forecast.Series{Start: s.Start, Step: step, Values: make([]float64, s.Len()/n)}
@@ -44,8 +44,8 @@ func meansOver(s forecast.Series, step time.Duration) forecast.Series {
 	return out
 }
 
-// outlook is what is known after so much of the demand, said at a time: a member whose history is another day's is planned
-// for together with the others.
+// outlook returns what is known after a part of the demand, with another time as the present. A member whose history is from a different
+// day is planned together with the others.
 func (w *windowPeaks) outlook(at time.Time, after time.Duration) warmpool.Outlook {
 	i := int(after/Step) - 1
 	if after < day || i >= len(w.rows) || len(w.rows[i]) == 0 {
@@ -54,7 +54,7 @@ func (w *windowPeaks) outlook(at time.Time, after time.Duration) warmpool.Outloo
 	return warmpool.Outlook{Observed: w.observed(i), Windows: w.rows[i], Recent: w.recent(at, after)}
 }
 
-// observed is the mean of the minute that ends with a step.
+// observed returns the mean of the minute that ends with a step.
 func (w *windowPeaks) observed(i int) float64 {
 	const minute = int(time.Minute / Step)
 	from, sum := max(0, i+1-minute), 0.0
@@ -64,7 +64,7 @@ func (w *windowPeaks) observed(i int) float64 {
 	return sum / float64(i+1-from)
 }
 
-// recent is the demand of the last day in points, as in the forecaster's outlook: the newest point is complete.
+// recent returns the demand of the last day in points, as in the forecaster's outlook. The newest point is complete.
 func (w *windowPeaks) recent(at time.Time, after time.Duration) forecast.Series {
 	to := min(int(after/recentStep), len(w.points))
 	from := max(0, to-int(day/recentStep))

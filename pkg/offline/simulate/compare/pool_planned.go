@@ -8,18 +8,18 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// plannedPool is a pool whose members are alike: it holds the planned capacity, and has the values that Forewarm serves with it. It
-// is the simulate.Pool of one run.
+// plannedPool is a pool whose members are alike. It holds the planned capacity, and has the values that Forewarm serves with it. It is the
+// simulate.Pool of one run.
 type plannedPool struct {
-	// pool is what the user asks for, with the lead times that are planned with.
+	// pool is the configured pool, with the lead times that are used for planning.
 	pool  warmpool.Pool
 	alike shiftedMembers
-	// windows that were read.
+	// windows are the window peaks that the plan uses.
 	windows *windowPeaks
-	// near are the values that forewarm serves at every sync where it looks ahead by the lead time of a pod, and far
-	// where it must by that of a node, too.
+	// near has the values that Forewarm serves at every sync if it looks ahead by the lead time of a pod. far has those that it serves if it
+	// also looks ahead by the lead time of a node.
 	near, far []float64
-	// from is when refreshes begin to be counted.
+	// from is the time from which refreshes are counted.
 	from time.Time
 
 	memory  warmpool.Memory
@@ -27,7 +27,7 @@ type plannedPool struct {
 	chunks  int
 	covers  bool
 	tally   PoolTally
-	// budgetSpent is true if the budget was ever spent, warm-up included: if not, a larger one changes nothing.
+	// budgetSpent is true if the budget was ever used up, including during the warm-up. If it is false, a larger budget makes no difference.
 	budgetSpent bool
 }
 
@@ -45,7 +45,7 @@ func (t *PoolTally) Share(of int) float64 {
 	return float64(of) / float64(t.All)
 }
 
-// newPlannedPool returns the pool, empty. Its members are like one of them, but for what changes from step to step.
+// newPlannedPool returns an empty pool. Its members are copies of one member, apart from the values that change from step to step.
 func newPlannedPool(k plannedPool, like warmpool.Member) *plannedPool {
 	for i := range k.alike.Count {
 		m := like
@@ -75,12 +75,12 @@ func (k *plannedPool) Hold(at time.Time, all []sim.Placement) int {
 	return k.places()
 }
 
-// places of the chunks that were asked for.
+// places returns how many replicas fit into the requested chunks.
 func (k *plannedPool) places() int {
 	return int(float64(k.chunks)/k.members[0].Chunks + roundingError)
 }
 
-// capacity is what is held in chunks: as many as were asked for, where all of their places are there.
+// capacity returns the capacity in chunks. If all places exist, this is the number of requested chunks.
 func (k *plannedPool) capacity(held int) warmpool.Capacity {
 	out := warmpool.Capacity{Held: k.chunks, Ready: k.chunks}
 	if held < k.places() {
@@ -103,7 +103,7 @@ func (t *PoolTally) count(p *warmpool.Plan) {
 	}
 }
 
-// value looks as far ahead as the pool makes necessary.
+// value returns the value that Forewarm serves. It looks as far ahead as the pool makes necessary.
 func (k *plannedPool) value(step int) float64 {
 	if k.covers {
 		return k.near[step]

@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// poolResult is the result of a pool; nil without one, or if nothing of it was simulated.
+// poolResult returns the result of a pool; nil if there is no pool, or nothing of it was simulated.
 func (p *plan) poolResult(c *Comparison) *PoolResult {
 	if p.pool == nil {
 		return nil
@@ -36,7 +36,7 @@ func (p *plan) poolResult(c *Comparison) *PoolResult {
 	return out
 }
 
-// budgetLimit is a budget as a number that can be compared: none is more than any.
+// budgetLimit converts a budget to a number that can be compared. No budget counts as infinite.
 func budgetLimit(budget float64) float64 {
 	if budget == 0 {
 		return math.Inf(1)
@@ -44,7 +44,7 @@ func budgetLimit(budget float64) float64 {
 	return budget
 }
 
-// of is the first trial of a policy with a holding; nil where it was not played.
+// of returns the first trial of a policy with a holding; nil if there is none.
 func (w *PoolResult) of(policy string, h Holding) *Trial {
 	i := slices.IndexFunc(w.Trials, func(t Trial) bool {
 		return t.Policy == policy && t.Holding == h && (h != HoldPlanned || t.OwnBudget)
@@ -55,8 +55,7 @@ func (w *PoolResult) of(policy string, h Holding) *Trial {
 	return &w.Trials[i]
 }
 
-// poolVerdict is the pool against doing without one, and against what costs nothing to have: a number of chunks that never
-// changes. What it loses comes first.
+// poolVerdict compares the pool with no pool, and with a number of chunks that never changes. Disadvantages of the pool come first.
 func (c *Comparison) poolVerdict(w *PoolResult) string {
 	own, without := w.of(Forewarm, HoldPlanned), w.of(Forewarm, HoldNothing)
 	if own == nil || without == nil {
@@ -144,12 +143,12 @@ func (t *Trial) alternativesText() string {
 	return "Forewarm"
 }
 
-// best of the trials with a holding; nil where none was played.
+// best returns the best trial with a holding; nil if there is none.
 func (w *PoolResult) best(h Holding) *Trial {
 	return bestTrial(slices.DeleteFunc(slices.Clone(w.Trials), func(t Trial) bool { return t.Holding != h }))
 }
 
-// bestTrial is the best of some trials; nil where there is none.
+// bestTrial returns the best of some trials; nil if there are none.
 func bestTrial(all []Trial) *Trial {
 	var best *Trial
 	for i := range all {
@@ -160,8 +159,8 @@ func bestTrial(all []Trial) *Trial {
 	return best
 }
 
-// betterTrial says whether a trial is cheaper within the objective, or the only one within it, or the less late of two
-// that are not.
+// betterTrial reports whether a is better than b: cheaper if both meet the objective, the only one that meets it, or the less late one if
+// neither does.
 func betterTrial(a, b *Trial) bool {
 	if a.MeetsObjective && b.MeetsObjective {
 		return a.Report.ReplicaHours < b.Report.ReplicaHours
@@ -169,12 +168,12 @@ func betterTrial(a, b *Trial) bool {
 	return a.Limited < b.Limited
 }
 
-// roundedMinutes have a tenth of one.
+// roundedMinutes formats minutes with one decimal.
 func roundedMinutes(d time.Duration) string {
 	return formatNumber(math.Round(d.Minutes()*10)/10) + " min"
 }
 
-// poolNotes are the caveats of a pool's result.
+// poolNotes returns the caveats of a pool's result.
 func (p *plan) poolNotes(w *PoolResult) []string {
 	var out []string
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -225,7 +224,7 @@ func (p *plan) poolNotes(w *PoolResult) []string {
 	return out
 }
 
-// memberNotes are about the members of the pool and their histories.
+// memberNotes adds notes about the members of the pool and their histories.
 func (p *plan) memberNotes(w *PoolResult, note noteFunc) {
 	if w.Members == 1 {
 		note(
@@ -251,8 +250,8 @@ func (p *plan) memberNotes(w *PoolResult, note noteFunc) {
 	}
 }
 
-// matchedFixedNote is the cost of a fixed number of chunks at the pool's lateness. The verdict compares only under
-// the objective.
+// matchedFixedNote adds the cost of a fixed number of chunks at the pool's lateness. The verdict only compares trials that meet the
+// objective.
 func (p *plan) matchedFixedNote(said *Assumptions, own *Trial, note noteFunc) {
 	all := slices.Concat(p.pool.fixed, p.pool.tuned)
 	if len(all) == 0 {
@@ -279,7 +278,7 @@ func formatBudget(t *Trial) string {
 	return humanize.Amount(t.Budget) + " idle GPU-hours a day"
 }
 
-// formatMinutes is a duration in minutes, where it is a whole number of them.
+// formatMinutes formats a duration in minutes if it is a whole number of minutes.
 func formatMinutes(d time.Duration) string {
 	if d%time.Minute == 0 {
 		return formatNumber(d.Minutes()) + " min"

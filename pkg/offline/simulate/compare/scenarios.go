@@ -16,9 +16,9 @@ type Scenario struct {
 	*Question
 
 	Name string
-	// change is what is different; nil for nothing.
+	// change changes the configuration; nil if nothing is different.
 	change func(*Config)
-	// play is how it is played; nil for what Forewarm serves.
+	// play simulates the scenario; nil to simulate what Forewarm serves.
 	play func(*plan) (*Outcome, error)
 }
 
@@ -136,14 +136,14 @@ func Play(
 	return out, nil
 }
 
-// forewarmAlone is the configuration with its defaults, with Forewarm as the only policy, and without a warm pool.
+// forewarmAlone returns the configuration with defaults, with Forewarm as the only policy, and without a warm pool.
 func (c *Config) forewarmAlone() Config {
 	out := c.withDefaults()
 	out.Only, out.Pool = []string{Forewarm}, nil
 	return out
 }
 
-// changed is the configuration in a scenario.
+// changed returns the configuration for a scenario.
 func (c *Config) changed(s Scenario) *Config {
 	out := *c
 	if s.change != nil {
@@ -152,7 +152,7 @@ func (c *Config) changed(s Scenario) *Config {
 	return &out
 }
 
-// playScenario plays a scenario by its configuration.
+// playScenario simulates a scenario with its configuration.
 func (p *plan) playScenario(s Scenario) (*Outcome, error) {
 	play := s.play
 	if play == nil {
@@ -172,7 +172,7 @@ func (p *plan) playScenario(s Scenario) (*Outcome, error) {
 	return out, nil
 }
 
-// forewarmOutcome is what Forewarm serves for the objective.
+// forewarmOutcome simulates what Forewarm serves for the objective.
 func (p *plan) forewarmOutcome() (*Outcome, error) {
 	of, err := p.playForecaster(p.Objective)
 	if err != nil {
@@ -182,7 +182,7 @@ func (p *plan) forewarmOutcome() (*Outcome, error) {
 	return &Outcome{Report: report}, err
 }
 
-// spareOutcome is the observed demand and some replicas more.
+// spareOutcome simulates the observed demand with some additional replicas.
 func (p *plan) spareOutcome(spare int) (*Outcome, error) {
 	values, err := p.values(simulate.NewObserved())
 	if err != nil {
@@ -195,8 +195,8 @@ func (p *plan) spareOutcome(spare int) (*Outcome, error) {
 	return &Outcome{Report: report}, err
 }
 
-// whatIfs are a half and a quarter of the lead time and one minute, and waits of 30 s to 5 min: those that are shorter, or longer,
-// than the configured ones.
+// whatIfs returns the scenarios with a half and a quarter of the lead time and with a lead time of one minute, if these are shorter than
+// the configured one, and with waits from 30 s to 5 min that are longer than the configured one.
 func (c *Config) whatIfs() []Scenario {
 	question := &Question{
 		"What would save more",
@@ -282,7 +282,7 @@ func (w Wake) validate(c *Config) error {
 	return nil
 }
 
-// scenarios are Forewarm, and the spare without a forecast. A server that sleeps has its node.
+// scenarios returns Forewarm, and spare replicas without a forecast. A sleeping server keeps its node.
 func (w Wake) scenarios() []Scenario {
 	question := &Question{
 		"Servers that sleep",

@@ -21,8 +21,8 @@ import (
 // Step is the server's refresh step.
 const Step = 30 * time.Second
 
-// forecasterConfig is the server's. Its simulated autoscalers are as the server's: replicas take the lead times that are played, in
-// draws of their own, and sustain the autoscaler's target.
+// forecasterConfig returns the configuration of the server. Its simulated autoscalers work as on the server. Their replicas have the
+// simulated lead times, drawn separately, and sustain the autoscaler's target.
 func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
 	scaling := decide.Autoscaler{Name: p.Autoscaler, HPA: p.spec(p.capacityTarget()).HPA}
 	out := forecaster.Config{
@@ -32,7 +32,7 @@ func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
 		Autoscalers: []decide.Autoscaler{scaling}, Priors: p.Priors, Adjust: event.Adjust(p.Events),
 		Deadline: p.Deadline,
 	}
-	if p.recorded.Step > sync { // One bad sample stands in the lines from the sample before and to the sample after it.
+	if p.recorded.Step > sync { // One bad sample affects the interpolation from the previous sample and to the next one.
 		out.Lookback = 2 * p.recorded.Step
 	}
 	if p.Pool != nil {
@@ -48,7 +48,7 @@ func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
 	return out
 }
 
-// playForecaster is what Forewarm serves for some objectives at once, as the server decides it.
+// playForecaster returns what Forewarm serves for several objectives, decided like on the server.
 func (p *plan) playForecaster(objectives ...float64) (*servedRecorder, error) {
 	return p.playRecorder(&servedRecorder{Forewarm: simulate.NewForewarm(p.forecasterConfig(objectives...))})
 }
@@ -60,17 +60,17 @@ func (p *plan) playRecorder(r *servedRecorder) (*servedRecorder, error) {
 	return r, errors.Join(err, p.interrupted())
 }
 
-// servedRecorder records what Forewarm serves from one step to the next. The newest sample may still arrive while a
-// step runs: the server uses those before it.
+// servedRecorder records what Forewarm serves from one step to the next. The newest sample may still arrive while a step runs, so the
+// server uses only the samples before it.
 type servedRecorder struct {
 	*simulate.Forewarm
-	// values of each objective, one at every sync.
+	// values has the values for each objective, one for every sync.
 	values [][]float64
 	newest []float64
-	// windows are the distributions of window peaks that were known at every step, if they are kept.
+	// windows has the distributions of window peaks that were known at every step, if keep is true.
 	windows [][]windowpeak.Window
 	keep    bool
-	// headrooms are constant multipliers whose values are recorded behind those of the objectives, for each of the first judged.
+	// headrooms are constant multipliers. Their values are recorded after those of the objectives, for each of the first judged objectives.
 	headrooms []float64
 	judged    int
 }
@@ -103,7 +103,7 @@ func (s *servedRecorder) Serve(o simulate.Observation) float64 {
 	return s.newest[0]
 }
 
-// calibrator is Forewarm's; nil where it has none.
+// calibrator returns Forewarm's calibrator; nil if there is none.
 func (s *servedRecorder) calibrator() *objective.Calibrator {
 	if f := s.Forecaster(); f != nil {
 		return f.Calibrator()
@@ -111,20 +111,20 @@ func (s *servedRecorder) calibrator() *objective.Calibrator {
 	return nil
 }
 
-// The models forecast blocks of a usual length from the last two weeks, refitted every 6 hours. An ARIMA is fitted on
-// a day, which is enough for its few parameters.
+// The models forecast blocks of the usual length from the last two weeks and are refitted every 6 hours. An ARIMA is fitted on one day,
+// which is enough for its few parameters.
 const (
 	modelHistory, arimaHistory, refit = 14 * day, day, 6 * time.Hour
 
 	holtWintersBlock, arimaBlock = 5 * time.Minute, time.Minute
 )
 
-// values are what a policy serves over the history. It ends early, with what is of no use, where it is done.
+// values returns what a policy serves over the history. If done is closed, it ends early with a result that is not used.
 func (h *history) values(p simulate.Policy) ([]float64, error) {
 	return simulate.ServedValues(h.total, sync, stoppable{h.done, p})
 }
 
-// stoppable asks a policy no more once it is done.
+// stoppable does not call a policy any more once done is closed.
 type stoppable struct {
 	done   <-chan struct{}
 	policy simulate.Policy
@@ -140,14 +140,14 @@ func (s stoppable) Serve(o simulate.Observation) float64 {
 	}
 }
 
-// forecastPolicy serves what a model forecasts for the window ahead, and not what is observed.
+// forecastPolicy serves what a model forecasts for the window ahead, without the observed demand.
 type forecastPolicy struct{ model *windowpeak.BlockModel }
 
 // Serve is the forecast, NaN where there is none.
 func (f forecastPolicy) Serve(o simulate.Observation) float64 { return f.model.Push(o.Arrived) }
 
-// modelValues is a model as people serve one: the highest forecast for the window, and never less than is observed. Nil where the
-// history was too short for a single fit.
+// modelValues serves a model as people usually do: the highest forecast in the window, but at least the observed demand. The result is nil
+// if the history is too short for a single fit.
 func (h *history) modelValues(c windowpeak.BlockModelConfig) ([]float64, error) {
 	model, err := windowpeak.NewBlockModel(c)
 	if err != nil {
@@ -172,7 +172,7 @@ func (h *history) modelValues(c windowpeak.BlockModelConfig) ([]float64, error) 
 	return observed, nil
 }
 
-// holtWinters forecasts by triple exponential smoothing of a day (Winters 1960).
+// holtWinters returns a model with triple exponential smoothing and a daily season (Winters 1960).
 func (c *Config) holtWinters() windowpeak.BlockModelConfig {
 	return windowpeak.BlockModelConfig{
 		Model: smoothing.HoltWinters{Period: int(day / holtWintersBlock), Trend: smoothing.DampedTrend}, Step: sync,
@@ -180,7 +180,7 @@ func (c *Config) holtWinters() windowpeak.BlockModelConfig {
 	}
 }
 
-// arima forecasts by an ARIMA whose order is searched for (Hyndman and Khandakar 2008).
+// arima returns an ARIMA model with automatic order selection (Hyndman and Khandakar 2008).
 func (c *Config) arima() windowpeak.BlockModelConfig {
 	return windowpeak.BlockModelConfig{
 		Model: arima.Auto{MaxD: 1},

@@ -65,14 +65,14 @@ func RunStudy(ctx context.Context, c Config, s Study) (*StudyResult, error) {
 
 func (c *Config) plays(name string) bool { return c.Only == nil || slices.Contains(c.Only, name) }
 
-// studied is a study under way.
+// studied is a running study.
 type studied struct {
 	*plan
 	study  Study
 	result *StudyResult
 }
 
-// sweepTargets plays a policy under every target.
+// sweepTargets simulates a policy under every target.
 func (t *studied) sweepTargets(r hindsightPolicy) error {
 	values, err := r.values(t.plan)
 	if err != nil || values == nil {
@@ -87,7 +87,7 @@ func (t *studied) sweepTargets(r hindsightPolicy) error {
 	return nil
 }
 
-// playObjectives plays Forewarm for every objective, and with constant headrooms.
+// playObjectives simulates Forewarm for every objective, and with constant headrooms.
 func (t *studied) playObjectives() error {
 	of, err := t.playRecorder(&servedRecorder{
 		Forewarm: simulate.NewForewarm(t.forecasterConfig(t.study.Objectives...)),
@@ -114,7 +114,7 @@ func (t *studied) playObjectives() error {
 	return nil
 }
 
-// add plays values under a target, in milli-units, and adds what comes of it: after the warm-up, and on the first day.
+// add simulates values under a target in thousandths. It adds the results after the warm-up and on the first day.
 func (t *studied) add(s Setting, values []float64, target int64) error {
 	first := t.config(target)
 	first.WarmUp = 0
@@ -123,10 +123,10 @@ func (t *studied) add(s Setting, values []float64, target int64) error {
 	}
 	first.Demand.Values = first.Demand.Values[:min(first.Demand.Len(), int(day/sync))]
 	for _, c := range []simulate.Config{t.config(target), first} {
-		c.PassDeadBand = !math.IsNaN(s.Headroom) // The calibrated value does already.
+		c.PassDeadBand = !math.IsNaN(s.Headroom) // The calibrated value already passes the dead band.
 		var all []simulate.Report
 		for draw := range max(t.study.Draws, 1) {
-			if draw > 0 { // A seed of 1 is that of Forewarm's own simulated autoscalers.
+			if draw > 0 { // Forewarm's own simulated autoscalers use seed 1.
 				c.Seed = uint64(draw) + 1
 			}
 			report, err := simulate.Run(c, simulate.NewTape(values))

@@ -7,20 +7,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// targetResult is the report under a target in milli-units.
+// targetResult is the report under a target in thousandths.
 type targetResult struct {
 	target int64
 	report simulate.Report
 }
 
-// sweep has the results of a policy's values under every target, and those under the best one in full; none of a model that could
-// not be fitted.
+// sweep has the results of a policy under every target, and the full result under the best one. It is empty for a model that could not be
+// fitted.
 type sweep struct {
 	all  []targetResult
 	best *PolicyResult
 }
 
-// targets are the shares of a replica's capacity from 20 % to 110 %, in milli-units, and the one that is written.
+// targets returns the targets for shares of 20 % to 110 % of a replica's capacity, in thousandths, and the configured target.
 func (p *plan) targets() []int64 {
 	out := []int64{p.target()}
 	for mille := 200; mille <= 1100; mille += 25 {
@@ -30,7 +30,7 @@ func (p *plan) targets() []int64 {
 	return slices.Compact(out)
 }
 
-// sweep plays values under every target, and the best of them again, in full.
+// sweep simulates values under every target, and then again in full under the best one.
 func (p *plan) sweep(name string, values []float64, spent func(units int)) (*sweep, error) {
 	s := &sweep{}
 	var points []Point
@@ -51,10 +51,10 @@ func (p *plan) sweep(name string, values []float64, spent func(units int)) (*swe
 	return s, nil
 }
 
-// cheapestTarget is the cheapest target that meets an objective or, where none does, the least late. Of targets alike it is the
-// larger one.
+// cheapestTarget returns the cheapest target that meets an objective. If none does, it returns the one with the least lateness. Of equally
+// good targets, it returns the largest.
 func (c *Config) cheapestTarget(all []targetResult) targetResult {
-	// What meets the objective is alike in its lateness.
+	// All targets that meet the objective count as equally late.
 	lateness := func(t *targetResult) float64 { return max(t.report.WorstShare(c.BadHours), c.Objective) }
 	best := all[0]
 	for _, t := range all[1:] {
@@ -70,8 +70,7 @@ func (c *Config) pointOf(setting float64, r *simulate.Report) Point {
 	return Point{Setting: setting, Late: r.WorstShare(c.BadHours), RelativeCost: r.RelativeCost()}
 }
 
-// paretoFront returns the points that are not both later and more expensive than another, from the least late to the
-// cheapest.
+// paretoFront returns the points that are not both later and more expensive than another point, from the least late to the cheapest.
 func paretoFront(points []Point) []Point {
 	slices.SortFunc(points, func(a, b Point) int {
 		return cmp.Or(cmp.Compare(a.Late, b.Late), cmp.Compare(a.RelativeCost, b.RelativeCost),
@@ -86,8 +85,8 @@ func paretoFront(points []Point) []Point {
 	return out
 }
 
-// otherObjectives are the objectives that Forewarm's frontier is drawn with, in addition to the configured one. Nil if only
-// some policies are played.
+// otherObjectives returns the objectives for Forewarm's frontier in addition to the configured one; nil if only some policies are
+// simulated.
 func (p *plan) otherObjectives() []float64 {
 	const most = 0.5
 	var out []float64

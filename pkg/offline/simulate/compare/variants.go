@@ -32,8 +32,8 @@ type Variant struct {
 // ownVariant is the name of the Config's own workload. Another variant cannot have it.
 const ownVariant = "own"
 
-// variantScenarios are the demand shared out among all variants, and all of it on each but the own, which is how Forewarm is compared
-// anyway. Nodes are left out.
+// variantScenarios returns a scenario in which the demand is shared out among all variants, and one for each other variant with all of the
+// demand. There is none for the workload's own variant, which is simulated anyway. Nodes are left out.
 func variantScenarios(all []Variant) []Scenario {
 	question := &Question{
 		"Variants",
@@ -60,7 +60,7 @@ func variantScenarios(all []Variant) []Scenario {
 	return out
 }
 
-// withOwn are the Config's own workload and the others, with defaults.
+// withOwn returns the Config's own workload and the other variants, with defaults.
 func (c *Config) withOwn(others []Variant) []Variant {
 	out := []Variant{
 		{
@@ -104,7 +104,7 @@ func validateVariants(c *Config, all []Variant) error {
 	return errors.Join(problems...)
 }
 
-// variantHPA is the Config's autoscaler between the limits of a variant.
+// variantHPA returns the Config's autoscaler with the limits of a variant.
 func (c *Config) variantHPA(v *Variant) hpa.Spec {
 	out := c.HPA
 	out.Min, out.Max = max(v.Min, 1), v.Max
@@ -113,7 +113,7 @@ func (c *Config) variantHPA(v *Variant) hpa.Spec {
 	return out
 }
 
-// variantLead is the lead time of a variant: of its own workload with its spread.
+// variantLead returns the lead time of a variant. For the own workload, it has its spread.
 func (c *Config) variantLead(v *Variant) LeadTime {
 	if v.Name == ownVariant {
 		return c.Lead
@@ -128,7 +128,7 @@ func (c *Config) variantSpec(v *Variant) sim.Spec {
 	}
 }
 
-// variantsOutcome plays the demand shared out among the variants.
+// variantsOutcome simulates the demand shared out among the variants.
 func (p *plan) variantsOutcome(all []Variant) (*Outcome, error) {
 	var shared []variant.Variant
 	f := simulate.Fleet{Demand: p.demand, WarmUp: stepsOf(p.warmUp), Initial: make([]float64, len(all))}

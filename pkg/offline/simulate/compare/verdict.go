@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// judge compares forewarm with hpa at equal reliability; nil where one of them was not played.
+// judge compares Forewarm with the HPA at equal reliability; nil if one of them was not simulated.
 func (p *plan) judge(ctx context.Context) (*verdict.Verdict, error) {
 	if p.forewarm == nil || p.asWritten == nil {
 		return nil, nil //nolint:nilnil // There is no verdict then.
@@ -44,7 +44,7 @@ func (p *plan) judge(ctx context.Context) (*verdict.Verdict, error) {
 	return &out, nil
 }
 
-// outcome is a result as the verdict reads it.
+// outcome converts a report for the verdict.
 func (p *plan) outcome(setting float64, r *simulate.Report) verdict.Outcome {
 	cost := verdict.Days(r.Hourly)
 	floats.Scale(p.GPUs, cost)
@@ -53,10 +53,10 @@ func (p *plan) outcome(setting float64, r *simulate.Report) verdict.Outcome {
 	}
 }
 
-// draws of start times, for the interval of a verdict.
+// draws is the number of draws of start times for the interval of a verdict.
 const draws = 8
 
-// addDraws plays the pair of a comparison, and the HPA as written, with other draws of the start times, if starts vary.
+// addDraws simulates the pair of a comparison, and the HPA as written, with other draws of the start times, if start times vary.
 func (p *plan) addDraws(ctx context.Context, v *verdict.Comparison) error {
 	if p.Lead.P90 <= p.Lead.Median && (p.Node == nil || p.Node.P90 <= p.Node.Median) {
 		return nil
@@ -86,13 +86,13 @@ func (p *plan) addDraws(ctx context.Context, v *verdict.Comparison) error {
 	return err
 }
 
-// draw plays the pair, whose Forewarm served these values, and both as they are with another draw of the start times. The first one is
-// that of the tables.
+// draw simulates the pair with another draw of the start times. served are the values that Forewarm serves in the pair. It also simulates
+// both policies as they are. The first draw is the one in the tables.
 func (p *plan) draw(number uint64, observed, served []float64, pair *verdict.Pair) (verdict.Draw, error) {
 	var problems error
 	play := func(values []float64, target int64) simulate.Report {
 		c := p.config(target)
-		if number > 0 { // The seed 1 is that of Forewarm's own simulated autoscalers.
+		if number > 0 { // Forewarm's own simulated autoscalers use seed 1.
 			c.Seed = number + 1
 		}
 		report, err := simulate.Run(c, simulate.NewTape(values))
@@ -113,7 +113,7 @@ func (p *plan) draw(number uint64, observed, served []float64, pair *verdict.Pai
 	}, problems
 }
 
-// verdict is the result in words: against the HPA as written, and against the same with its best target in hindsight.
+// verdict describes the result: a comparison with the HPA as written, and with the same HPA at its best target in hindsight.
 func (c *Comparison) verdict() string {
 	var asWritten string
 	switch written := c.Find(HPA); {
@@ -157,7 +157,7 @@ func (c *Comparison) againstBest() string {
 		formatNumber(best.Target), c.gpuHoursText(&best.Report), c.limitedText(&best.Report), used)
 }
 
-// limitedText is what the objective limits, and how much of it there was.
+// limitedText describes the share that the objective limits.
 func (c *Comparison) limitedText(of *simulate.Report) string {
 	b := &of.BadHours
 	switch {
@@ -173,7 +173,7 @@ func (c *Comparison) gpuHours(of *simulate.Report) float64 {
 	return of.ReplicaHours * c.Assumptions.GPUs
 }
 
-// gpuHoursText is "1,234 GPU-hours", with what they cost where a price was given.
+// gpuHoursText returns for example "1,234 GPU-hours", with their cost if there is a price.
 func (c *Comparison) gpuHoursText(of *simulate.Report) string { return c.hoursText(c.gpuHours(of)) }
 
 func (c *Comparison) hoursText(gpuHours float64) string {
@@ -187,7 +187,7 @@ func (c *Comparison) dollarsText(gpuHours float64) string {
 	return " ($" + humanize.Amount(gpuHours*c.Assumptions.GPUPrice) + ")"
 }
 
-// savingText is "210 GPU-hours ($640) or 14.5% fewer".
+// savingText returns for example "210 GPU-hours ($640) or 14.5% fewer".
 func (c *Comparison) savingText(of, than *simulate.Report) string {
 	saved := c.gpuHours(than) - c.gpuHours(of)
 	share := "–"
@@ -204,10 +204,10 @@ func fewerOrMore(saved float64) string {
 	return "fewer"
 }
 
-// formatNumber is a quantity as people write it.
+// formatNumber formats a quantity as people write it.
 func formatNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// formatDays is a duration in days or hours.
+// formatDays formats a duration in days or hours.
 func formatDays(d time.Duration) string {
 	if d.Round(time.Hour) >= 2*day {
 		return strconv.FormatFloat(math.Round(d.Hours()/24*10)/10, 'f', -1, 64) + " days"

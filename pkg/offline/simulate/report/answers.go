@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/report"
 )
 
-// answer is that to an additional question: in words, and as a table.
+// answer is the answer to an additional question, as a text and as a table.
 type answer struct {
 	Title, Answer string
 	Rows          []*report.Record
@@ -20,20 +20,20 @@ type answer struct {
 	Notes     []string
 }
 
-// sections are the answer in a terminal.
+// sections returns the answer for a terminal.
 func (a *answer) sections() []report.Section {
 	return []report.Section{{Title: a.Title, Sentences: []string{a.Answer}}, {Table: a.Rows}, {Notes: a.Notes}}
 }
 
-// answers are those to the requested questions.
+// answers returns the answers to the requested questions.
 func answers(c *compare.Comparison) []answer {
 	var out []answer
 	f := newFigures(c)
-	add := func(a answer) { // Of its demand a short history shows too little for an answer.
+	add := func(a answer) { // A short history has too little demand for an answer.
 		a.Answer = cmp.Or(c.NoVerdict, a.Answer)
 		out = append(out, a)
 	}
-	if c.WarmPool != nil && len(c.WarmPool.Trials) > 0 { // None are there where it was interrupted before.
+	if c.WarmPool != nil && len(c.WarmPool.Trials) > 0 { // There are no trials if the simulation was interrupted before.
 		add(f.poolAnswer(c.WarmPool))
 	}
 	for _, outcomes := range f.byQuestion(c.Scenarios) {
@@ -45,7 +45,7 @@ func answers(c *compare.Comparison) []answer {
 	return out
 }
 
-// byQuestion groups outcomes by their questions, which keep their order. The cheapest answer comes first.
+// byQuestion groups outcomes by their questions. The questions keep their order, and the cheapest answer comes first.
 func (f figures) byQuestion(all []compare.Outcome) [][]compare.Outcome {
 	var out [][]compare.Outcome
 	for _, o := range all {
@@ -61,7 +61,7 @@ func (f figures) byQuestion(all []compare.Outcome) [][]compare.Outcome {
 	return out
 }
 
-// costOf is what a scenario costs, in dollars if there is a price, otherwise in GPU-hours.
+// costOf returns the cost of a scenario, in dollars if there is a price, otherwise in GPU-hours.
 func (f figures) costOf(o *compare.Outcome) float64 {
 	if f.GPUPrice > 0 {
 		return o.Dollars
@@ -69,7 +69,7 @@ func (f figures) costOf(o *compare.Outcome) float64 {
 	return o.GPUHours()
 }
 
-// scenarios has a row for each answer to a question.
+// scenarios returns a row for each answer to a question.
 func (f figures) scenarios(group []compare.Outcome) []*report.Record {
 	sleeps := slices.ContainsFunc(group, func(o compare.Outcome) bool { return o.Asleep > 0 })
 	var parts []compare.Part
@@ -117,7 +117,7 @@ func (f figures) allScenarios(c *compare.Comparison) []*report.Record {
 	return out
 }
 
-// describeScenario is the name of a scenario, with its replicas if they differ.
+// describeScenario returns the name of a scenario, with its replicas if they differ.
 func (f figures) describeScenario(o *compare.Outcome) string {
 	if f.GPUPrice == 0 || o.GPUs == f.GPUs && o.GPUPrice == f.GPUPrice && o.Capacity == f.Capacity {
 		return o.Name
@@ -126,7 +126,7 @@ func (f figures) describeScenario(o *compare.Outcome) string {
 		humanize.Number(o.Capacity))
 }
 
-// change is a cost against what Forewarm costs as configured.
+// change compares a cost with that of Forewarm as configured.
 func (f figures) change(cost float64) string {
 	if !(f.now > 0) {
 		return humanize.Unknown
@@ -134,8 +134,8 @@ func (f figures) change(cost float64) string {
 	return humanize.Percent(cost/f.now - 1)
 }
 
-// paysBelow is the price of a server that sleeps, as a share of one that is awake, below which servers that wake are cheaper than those
-// that start; 0 if they never are, and NaN without servers that sleep.
+// paysBelow returns the price of a sleeping server, as a share of the price of an awake one, below which waking servers is cheaper than
+// starting them. It is 0 if waking is never cheaper, and NaN without sleeping servers.
 func (f figures) paysBelow(o *compare.Outcome) float64 {
 	if o.Asleep == 0 {
 		return math.NaN()
@@ -143,7 +143,7 @@ func (f figures) paysBelow(o *compare.Outcome) float64 {
 	return max(0, (f.nowHours-o.GPUHours())/(o.Asleep*f.GPUs))
 }
 
-// scenarioAnswer names the cheapest of some scenarios that keeps the objective.
+// scenarioAnswer names the cheapest scenario that meets the objective.
 func (f figures) scenarioAnswer(group []compare.Outcome) answer {
 	out := answer{
 		Title: group[0].Title, Answer: "None of these meets the objective at a lower cost.", Rows: f.scenarios(group),

@@ -23,7 +23,7 @@ import (
 type figures struct {
 	*compare.Assumptions
 
-	// now is what Forewarm costs, in dollars if there is a price, otherwise in GPU-hours; nowHours are its GPU-hours. NaN if it was
+	// now is the cost of Forewarm, in dollars if there is a price, otherwise in GPU-hours. nowHours is its GPU-hours. Both are NaN if it was
 	// not simulated.
 	now, nowHours float64
 }
@@ -39,7 +39,7 @@ func newFigures(c *compare.Comparison) figures {
 
 func (f figures) gpuHours(p *compare.PolicyResult) float64 { return p.Report.ReplicaHours * f.GPUs }
 
-// cost is GPU-hours in dollars if there is a price.
+// cost returns the cost of GPU-hours in dollars if there is a price, otherwise the GPU-hours.
 func (f figures) cost(gpuHours, price float64) float64 {
 	if f.GPUPrice > 0 {
 		return gpuHours * price
@@ -47,7 +47,7 @@ func (f figures) cost(gpuHours, price float64) float64 {
 	return gpuHours
 }
 
-// headIf is a heading of a figure that people read only on a condition.
+// headIf returns the heading of a figure that is shown only under a condition.
 func headIf(shown bool, head string) string {
 	if shown {
 		return head
@@ -68,7 +68,7 @@ func (f figures) dollars(r *report.Record, gpuHours, price float64) *report.Figu
 	return r.Add("dollars", headIf(f.GPUPrice > 0, "$"), nullUnless(price, dollars), humanize.Amount(dollars))
 }
 
-// limitedFraction is the name of the share that the objective limits.
+// limitedFraction returns the name of the share that the objective limits.
 func (f figures) limitedFraction() string {
 	if f.BadHours {
 		return "badHoursFraction"
@@ -82,7 +82,7 @@ func (f figures) limited(r *report.Record, share float64, meets bool) {
 	r.Data("meetsObjective", meets)
 }
 
-// formatLimited is the share that the objective limits, and whether it misses the objective.
+// formatLimited formats the share that the objective limits, and marks it if it misses the objective.
 func formatLimited(share float64, meets bool) string {
 	if meets {
 		return humanize.Share(share)
@@ -140,7 +140,7 @@ func (f figures) policy(r *report.Record, p *compare.PolicyResult) {
 	}))
 }
 
-// label is a policy's name in the page, with its badge and what a terminal has marks for.
+// label returns a policy's name for the page, with its badge and with the information that a terminal shows as marks.
 func (f figures) label(p *compare.PolicyResult) template.HTML {
 	text := fmt.Sprintf(`<b class="badge %s" aria-hidden="true"><span>%s</span></b>%s`, class(p.Name), mark(p.Name),
 		template.HTMLEscapeString(p.Name))
@@ -150,10 +150,10 @@ func (f figures) label(p *compare.PolicyResult) template.HTML {
 	if !p.MeetsObjective {
 		text += ` <small class="tag poor">misses ` + humanize.ShareAsWritten(f.Objective) + `</small>`
 	}
-	return template.HTML(text) // Its only text from outside is escaped.
+	return template.HTML(text) // The only text from outside is escaped.
 }
 
-// marks are the policies' letters in charts, in their order.
+// marks has the policies' letters in charts, in the order of the policies.
 var marks = []struct{ name, letter string }{ //nolint:gochecknoglobals // A constant table.
 	{compare.HPA, "H"},
 	{compare.BestTarget, "B"},
@@ -165,7 +165,7 @@ var marks = []struct{ name, letter string }{ //nolint:gochecknoglobals // A cons
 	{compare.Oracle, "*"},
 }
 
-// mark is a policy's letter.
+// mark returns a policy's letter.
 func mark(name string) string {
 	if i := markIndex(name); i < len(marks) {
 		return marks[i].letter
@@ -177,10 +177,10 @@ func mark(name string) string {
 	return strings.ToUpper(string(first))
 }
 
-// class is a policy's colour in the page.
+// class returns the CSS class with a policy's color on the page.
 func class(name string) string { return "p" + strconv.Itoa(markIndex(name)) }
 
-// markIndex is the place of a policy among those that have a mark, which are as many where it has none.
+// markIndex returns the index of a policy in marks, or the length of marks if it has none.
 func markIndex(name string) int {
 	for i, m := range marks {
 		if m.name == name {
@@ -190,7 +190,7 @@ func markIndex(name string) int {
 	return len(marks)
 }
 
-// assumptions are all that was given or derived.
+// assumptions returns all assumptions, given or derived.
 func (f figures) assumptions() *report.Record {
 	capacityOf := " (given)"
 	if f.CapacityAssumed {
@@ -229,7 +229,7 @@ func (f figures) assumptions() *report.Record {
 	return &r
 }
 
-// objective is the objective in words.
+// objective describes the objective.
 func (f figures) objective() string {
 	text := objective.Goal{Late: f.Objective, BadHours: f.BadHours}.Sentence(f.Wait, 0)
 	if f.Deferrable > 0 {
@@ -242,7 +242,7 @@ func (f figures) replicas() string {
 	return strconv.Itoa(int(f.MinReplicas)) + " to " + strconv.Itoa(int(f.MaxReplicas))
 }
 
-// describeCapacity is the assumption that all figures rest on, in a line.
+// describeCapacity describes in one line the assumption on which all figures depend.
 func describeCapacity(a *compare.Assumptions) string {
 	if a.CapacityAssumed {
 		return "No replica capacity was given. Forewarm assumes that a replica sustains " + humanize.Number(
@@ -254,7 +254,7 @@ func describeCapacity(a *compare.Assumptions) string {
 		humanize.Number(a.Target) + "."
 }
 
-// formatMinutes has a tenth of one; a dash where none are known.
+// formatMinutes formats minutes with one decimal; a dash if they are unknown.
 func formatMinutes(d time.Duration) string {
 	if d == 0 {
 		return humanize.Unknown
@@ -262,7 +262,7 @@ func formatMinutes(d time.Duration) string {
 	return formatDecimal(d.Minutes(), 1)
 }
 
-// formatDecimal is a number with so many digits after its point.
+// formatDecimal formats a number with the given number of decimals.
 func formatDecimal(v float64, digits int) string {
 	if !humanize.Known(v) {
 		return humanize.Unknown
@@ -270,7 +270,7 @@ func formatDecimal(v float64, digits int) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// formatDates is from the first day of a history to its last.
+// formatDates returns the first and the last day of a history.
 func formatDates(a *compare.Assumptions) string {
 	const day = "2 January 2006"
 	return a.Start.UTC().Format(day) + " to " + a.Start.Add(a.Duration).UTC().Format(day)
@@ -300,7 +300,7 @@ func JSON(c *compare.Comparison) *report.Record {
 	return &r
 }
 
-// judged is forewarm against hpa at equal reliability; null where one of them was not simulated.
+// judged returns the comparison of Forewarm and the HPA at equal reliability; null if one of them was not simulated.
 func judged(v *verdict.Verdict) any {
 	if v == nil {
 		return nil

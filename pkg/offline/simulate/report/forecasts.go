@@ -32,7 +32,7 @@ func forecastsRecord(f *accuracy.Result) *report.Record {
 	return &r
 }
 
-// score has the figures of a horizon and a model.
+// score adds the figures of a horizon and a model.
 func score(r *report.Record, s *accuracy.Score) {
 	name := humanize.Span(s.Horizon) + ", " + s.Model
 	if s.Baseline {
@@ -57,7 +57,7 @@ func score(r *report.Record, s *accuracy.Score) {
 	r.Data("coverage", &coverage)
 }
 
-// forecastsAnswer has a row for each horizon and model.
+// forecastsAnswer returns a row for each horizon and model.
 func forecastsAnswer(f *accuracy.Result) answer {
 	judged, lead := humanize.Period(f.To.Sub(f.From)), humanize.Span(f.Lead)
 	out := answer{
@@ -79,7 +79,7 @@ func forecastsAnswer(f *accuracy.Result) answer {
 	return out
 }
 
-// formatError is an error with three digits.
+// formatError formats an error with three digits.
 func formatError(v float64) string {
 	if v < 1000 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
@@ -87,7 +87,7 @@ func formatError(v float64) string {
 	return humanize.Number(v)
 }
 
-// formatSkill is a skill in percent, without a sign where it is next to nothing.
+// formatSkill formats a skill in percent, without a sign if it is nearly zero.
 func formatSkill(v float64) string {
 	if text := humanize.Percent(v); text != "-0.0%" {
 		return text

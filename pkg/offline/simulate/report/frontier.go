@@ -12,10 +12,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/report"
 )
 
-// frontierAxes is where cost is drawn against lateness: to the right the logarithm of the share that was late (or in bad hours), upwards the cost.
+// frontierAxes are the axes of the plot of cost against lateness. The x-axis is the logarithm of the share that was late (or in bad hours),
+// and the y-axis is the cost.
 type frontierAxes struct{ x, y chart.Axis }
 
-// newFrontierAxes spans the policies and the objective, and the points of their frontiers that are neither much later nor much
+// newFrontierAxes returns axes that contain the policies, the objective, and the points of the frontiers that are not much later or much
 // more expensive than the policies themselves. It returns false if there is nothing to draw.
 func newFrontierAxes(c *compare.Comparison) (frontierAxes, bool) {
 	// minShare is the smallest share that is distinguished from 0.
@@ -45,18 +46,18 @@ func newFrontierAxes(c *compare.Comparison) (frontierAxes, bool) {
 	return p, humanize.Known(p.y.To - p.y.From)
 }
 
-// pointOf is where a policy itself is.
+// pointOf returns the point of the policy itself.
 func pointOf(c *compare.Comparison, p *compare.PolicyResult) compare.Point {
 	return compare.Point{Late: p.Report.WorstShare(c.Assumptions.BadHours), RelativeCost: p.Report.RelativeCost()}
 }
 
-// include widens the plane.
+// include extends the axes to a point.
 func (p *frontierAxes) include(at compare.Point) {
 	p.includeLate(at.Late)
 	p.y.From, p.y.To = min(p.y.From, at.RelativeCost), max(p.y.To, at.RelativeCost)
 }
 
-// includeLate widens the axis of the shares; what is not late at all has its own place.
+// includeLate extends the axis of the shares. A share of zero has a separate place.
 func (p *frontierAxes) includeLate(late float64) {
 	if late > 0 && humanize.Known(late) {
 		p.x.From, p.x.To = min(p.x.From, late), max(p.x.To, late)
@@ -75,7 +76,7 @@ type frontier struct {
 	Points []chart.Badge
 }
 
-// newFrontier is nil where there is nothing to draw.
+// newFrontier returns the drawing; nil if there is nothing to draw.
 func newFrontier(c *compare.Comparison) *frontier {
 	on, ok := newFrontierAxes(c)
 	if !ok {
@@ -113,7 +114,7 @@ func newFrontier(c *compare.Comparison) *frontier {
 	return f
 }
 
-// objective shades the area that misses it. Its label is on the left if there is no room on the right.
+// objective shades the area in which the objective is missed. Its label is on the left if there is no room on the right.
 func (f *frontier) objective(share float64) {
 	x, y := f.X, f.Y
 	f.Box("missed", chart.Point{X: share, Y: y.From}, chart.Point{X: x.To, Y: y.To})
@@ -122,8 +123,8 @@ func (f *frontier) objective(share float64) {
 	f.Note("", below, "objective "+humanize.ShareAsWritten(share), x.At(share) > 0.7)
 }
 
-// frontierSection draws the cost against the lateness in characters: a capital for each policy, small letters for its other
-// settings. What matters most is drawn last: the policies over the objective over the other settings.
+// frontierSection draws the cost against the lateness with characters: a capital letter for each policy, and small letters for its other
+// settings. The most important marks are drawn last: the policies above the objective, and the objective above the other settings.
 func frontierSection(c *compare.Comparison, width int) report.Section {
 	// maxColumns is a width beyond which the chart gains nothing.
 	const maxColumns, lines = 100, 16

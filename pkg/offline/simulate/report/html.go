@@ -24,7 +24,7 @@ var pages embed.FS
 //nolint:gochecknoglobals // Parsed once.
 var templates = template.Must(report.Templates().ParseFS(pages, "page/*.html"))
 
-// page is what the templates show.
+// page is the data of the templates.
 type page struct {
 	ChartStyle template.CSS
 	// Headline is the sentence that has the number; empty without a verdict. Verdict is the rest of it, or why there is none.
@@ -41,7 +41,7 @@ type page struct {
 	Notes             []string
 }
 
-// tile is a main figure, compared with that of the autoscaler as written.
+// tile is a main figure, compared with the figure of the autoscaler as written.
 type tile struct{ Name, Value, Note string }
 
 // HTML writes a comparison as one self-contained page without scripts, for light and dark, paper and telephones. It
@@ -83,7 +83,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 	return nil
 }
 
-// tiles are forewarm's numbers; none where one of the two was not played.
+// tiles returns the figures of Forewarm; none if one of the two policies was not simulated.
 func tiles(c *compare.Comparison) []tile {
 	f, ours, hpa := newFigures(c), c.Find(compare.Forewarm), c.Find(compare.HPA)
 	if ours == nil || hpa == nil {
@@ -107,7 +107,7 @@ func tiles(c *compare.Comparison) []tile {
 
 const withHPA = " with your HPA"
 
-// comparedWithHPA compares a number with that of the autoscaler as written, in words.
+// comparedWithHPA compares a number with that of the autoscaler as written, as a text.
 func comparedWithHPA(ours, hpa float64, format func(float64) string) string {
 	if !(hpa > 0) || !humanize.Known(ours) {
 		return format(hpa) + withHPA

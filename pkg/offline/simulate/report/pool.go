@@ -58,7 +58,7 @@ func (f figures) trial(r *report.Record, t *compare.Trial) {
 	r.Data("overBudgetFraction", t.Pool.Share(t.Pool.OverBudget))
 }
 
-// poolAnswer is about the gain of a warm pool, by budget.
+// poolAnswer describes the gain of a warm pool by budget.
 func (f figures) poolAnswer(w *compare.PoolResult) answer {
 	out := answer{
 		Title:  "Warm pool",

@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/report"
 )
 
-// minWidth is what the table takes at least; narrower terminals wrap it.
+// minWidth is the minimum width of the table; narrower terminals wrap it.
 const minWidth = 60
 
 // Text is a comparison for a terminal of a width: the capacity, the verdict, the table, the charts, the answers, the
@@ -34,7 +34,7 @@ func Text(c *compare.Comparison, width int) string {
 	return report.Text(all, width)
 }
 
-// verdictOf is the verdict, or why there is none, if that is not said first.
+// verdictOf returns the verdict, or why there is none, unless that is already shown at the top.
 func verdictOf(c *compare.Comparison) string {
 	if c.Doubt != "" {
 		return ""
@@ -42,7 +42,7 @@ func verdictOf(c *compare.Comparison) string {
 	return cmp.Or(c.Verdict, c.NoVerdict)
 }
 
-// interrupted is what a reader must know of a comparison that was not finished; empty for one that was.
+// interrupted says what a reader must know about a comparison that was not finished; empty if it was finished.
 func interrupted(c *compare.Comparison) string {
 	if c.Partial {
 		return "Interrupted: the figures are correct, but some policies or settings are missing."
@@ -50,7 +50,7 @@ func interrupted(c *compare.Comparison) string {
 	return ""
 }
 
-// policiesSection has a row for each policy, and says what the marks are.
+// policiesSection has a row for each policy, and explains the marks.
 func policiesSection(c *compare.Comparison) report.Section {
 	var hindsight, missed string
 	for i := range c.Policies {
@@ -70,13 +70,13 @@ func policiesSection(c *compare.Comparison) report.Section {
 	}
 }
 
-// coursesSection draws the demand over time, and under it what was late of it by policy, a bar for each stretch.
+// coursesSection draws the demand over time, and below it the late demand of each policy, with one bar for each interval.
 func coursesSection(c *compare.Comparison, width int) report.Section {
-	// The width of the names left of the bars, and the largest width in all.
+	// The width of the names to the left of the bars, and the maximum width of the section.
 	const named, maxColumns = 17, 120
 	const moment = "Mon 2 Jan 15:04"
 	across := min(width, maxColumns) - named
-	var first []compare.Slot // One that can stand for the time of all.
+	var first []compare.Slot // Any timeline, for the time axis of all.
 	worst := 0.0
 	for i := range c.Policies {
 		if p := &c.Policies[i]; len(p.Timeline) > 0 {

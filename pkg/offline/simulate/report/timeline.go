@@ -14,7 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// maxSlots is how finely a course is drawn: about a pixel each.
+// maxSlots limits the resolution of a timeline to about one slot per pixel.
 const maxSlots = 1000
 
 // timelineChart is the drawing of what happened under a policy.
@@ -35,8 +35,8 @@ func (t timelineChart) Caption() string {
 	return t.Policy
 }
 
-// timelineCharts are the drawings of all policies that have a course, on the same axes and in their order. Their ids begin with a
-// word of its own.
+// timelineCharts returns the drawings of all policies that have a timeline, on the same axes and in the order of the policies. The ids of
+// the charts begin with id.
 func timelineCharts(policies []compare.PolicyResult, id string) []timelineChart {
 	strips := make([]chart.Strip, len(policies))
 	for i := range policies {
@@ -61,7 +61,7 @@ func timelineCharts(policies []compare.PolicyResult, id string) []timelineChart 
 	return out
 }
 
-// describeWorst names the time with the most late demand.
+// describeWorst mentions the time with the most late demand.
 func describeWorst(all []compare.Slot) string {
 	worst := slices.MaxFunc(all, func(a, b compare.Slot) int { return cmp.Compare(a.Late, b.Late) })
 	if worst.Late == 0 {
@@ -71,7 +71,7 @@ func describeWorst(all []compare.Slot) string {
 		worst.Start.UTC().Format("15:04 UTC on 2 January"), humanize.Share(worst.Late))
 }
 
-// stripOf is a course as a strip.
+// stripOf converts a timeline to a strip.
 func stripOf(course []compare.Slot) chart.Strip {
 	all := resampled(course, maxSlots)
 	return chart.Strip{
@@ -82,7 +82,7 @@ func stripOf(course []compare.Slot) chart.Strip {
 	}
 }
 
-// resampled makes at most so many of a course, each of as many neighbours but for one.
+// resampled reduces a timeline to at most the given number of slots. All new slots combine the same number of neighbors, except one.
 func resampled(course []compare.Slot, most int) []compare.Slot {
 	if most < 1 || len(course) <= most {
 		return course
@@ -94,8 +94,7 @@ func resampled(course []compare.Slot, most int) []compare.Slot {
 	return out
 }
 
-// mergedSlot is a stretch as one slot. The demand of a slot is known by its maximum alone, so that is the weight of its late
-// share.
+// mergedSlot combines slots. Only the maximum demand of a slot is known, so it is the weight of the slot's late share.
 func mergedSlot(part []compare.Slot) compare.Slot {
 	nan := math.NaN()
 	out := compare.Slot{Start: part[0].Start, Demand: nan, Ready: nan, Paid: nan}
@@ -115,12 +114,12 @@ func mergedSlot(part []compare.Slot) compare.Slot {
 	return out
 }
 
-// demand and late are what is drawn of a slot most often.
+// demand and late return the values that are drawn most often.
 func demand(s compare.Slot) float64 { return s.Demand }
 
 func late(s compare.Slot) float64 { return s.Late }
 
-// valuesOf is a value of every slot.
+// valuesOf returns a value of every slot.
 func valuesOf(course []compare.Slot, value func(compare.Slot) float64) []float64 {
 	out := make([]float64, len(course))
 	for i, s := range course {
@@ -129,7 +128,7 @@ func valuesOf(course []compare.Slot, value func(compare.Slot) float64) []float64
 	return out
 }
 
-// endOf is when a course ends: its slots are of equal length.
+// endOf returns the end of a timeline, whose slots have equal length.
 func endOf(course []compare.Slot) time.Time {
 	last := course[len(course)-1].Start
 	if len(course) < 2 {
@@ -142,13 +141,13 @@ func endOf(course []compare.Slot) time.Time {
 // that the rise is visible.
 const closeupLength = 4 * time.Hour
 
-// closeup is a part of two courses: of forewarm and of the autoscaler before.
+// closeup is a part of two timelines: Forewarm's, and that of the previous autoscaler.
 type closeup struct {
 	When      string
 	Timelines []timelineChart
 }
 
-// newCloseup shows the stretch in which the most was late under both together; nil where the history is short, or nothing
+// newCloseup returns the interval in which the most demand was late under both policies together; nil if the history is short or nothing
 // was late.
 func newCloseup(c *compare.Comparison) *closeup {
 	before, ours := c.Find(compare.HPA), c.Find(compare.Forewarm)
@@ -171,7 +170,7 @@ func newCloseup(c *compare.Comparison) *closeup {
 	return &closeup{When: formatPeriod(parts[0].Timeline), Timelines: timelineCharts(parts, "closeup")}
 }
 
-// formatPeriod is from when to when a course is, with the day once where it is one.
+// formatPeriod formats the beginning and the end of a timeline, with the day only once if both are on the same day.
 func formatPeriod(all []compare.Slot) string {
 	const day, clock = "2 January", "15:04"
 	from, to := all[0].Start.UTC(), endOf(all).UTC()
@@ -182,7 +181,8 @@ func formatPeriod(all []compare.Slot) string {
 	return text + to.Format(clock) + " UTC"
 }
 
-// latestStretch is where a stretch of so many slots begins in which the most was late; false where nothing was.
+// latestStretch returns where the interval of the given number of slots begins in which the most demand was late; false if nothing was
+// late.
 func latestStretch(a, b []compare.Slot, long int) (int, bool) {
 	from, most := 0, 0.0
 	for i := range len(a) - long + 1 {
@@ -192,7 +192,7 @@ func latestStretch(a, b []compare.Slot, long int) (int, bool) {
 				sum += v
 			}
 		}
-		// A difference by rounding is no reason to move on.
+		// A difference caused by rounding must not move the interval.
 		if sum > most*(1+1e-9) {
 			from, most = i, sum
 		}

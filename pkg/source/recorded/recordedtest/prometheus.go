@@ -35,7 +35,7 @@ func Hourly(at time.Time) float64 {
 
 // ServeHTTP answers /api/v1/query_range.
 func (p *Prometheus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// Read before anything else: a server that has not read a request does not see its client go.
+	// These are read first, because a server that has not read a request does not notice when its client disconnects.
 	start, end, step := seconds(r, "start"), seconds(r, "end"), seconds(r, "step")
 	w.Header().Set("Content-Type", "application/json")
 	if asked := p.asked.Add(1); p.Stalls != 0 && asked > p.Stalls {
@@ -80,7 +80,7 @@ func seconds(r *http.Request, name string) float64 {
 	return v
 }
 
-// send writes what it can: the client may have hung up, and the test is about what it then says.
+// send ignores errors: the client may have disconnected, and the test checks what it reports then.
 func send(w http.ResponseWriter, body any) {
 	if err := json.NewEncoder(w).Encode(body); err != nil {
 		return
