@@ -361,7 +361,8 @@ func (r *rule) expand(series string, matchers []matcher, groupBy []string) (pars
 		"Series": series, "LabelMatchers": strings.Join(texts, ","), "LabelValuesByName": values,
 		"GroupBy": strings.Join(groupBy, ","), "GroupBySlice": groupBy,
 	}); err != nil {
-		return nil, fmt.Errorf("the template metricsQuery of %s cannot be filled in: %w: write it without a template", r.at,
+		return nil, fmt.Errorf("the template metricsQuery of %s cannot be filled in: %w: write it without a template",
+			r.at,
 			err)
 	}
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(text.String())

@@ -85,8 +85,8 @@ func holidaysOf(code string) ([]*cal.Holiday, error) {
 		}
 	}
 	slices.Sort(others)
-	return nil, fmt.Errorf("holidays %q are unknown: write one of %s; for other holidays, write the dates in start and alsoOn",
-		code, strings.Join(others, ", "))
+	return nil, fmt.Errorf("holidays %q are unknown: write one of %s; for other holidays, write the dates in start "+
+		"and alsoOn", code, strings.Join(others, ", "))
 }
 
 // datesOf are the days of holidays, and those on which they are made up for, ascending.

@@ -65,7 +65,7 @@ func (s *state) serverComponents() []component {
 			{group: leases, resource: "leases", name: lease, namespace: ownNamespace, verbs: []string{"get", "update"}},
 		}},
 		{"certificates", Error, "the kube-apiserver cannot verify Forewarm", written},
-		{"API groups", Warning, "Forewarm does not take over API groups, and does not report which server serves them", []right{
+		{"API groups", Warning, "Forewarm does not take over API groups or report which server serves them", []right{
 			{group: registration, resource: "apiservices", verbs: append(reading(), "create")},
 			{group: "rbac.authorization.k8s.io", resource: "clusterroles", name: role, verbs: []string{"get"}},
 		}},

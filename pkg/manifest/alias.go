@@ -39,7 +39,8 @@ func (r *reader) alias(path *field.Path, object *v1alpha1.Forecast) *snapshot.Al
 			r.Add(problem)
 		}
 		if views := decide.ViewKeys(); slices.Contains(views, key) {
-			r.Invalid(labels, key, "the labels %s request another view of a Forecast: remove this label", strings.Join(views, ", "))
+			r.Invalid(labels, key, "the labels %s request another view of a Forecast: remove this label",
+				strings.Join(views, ", "))
 		}
 	}
 	if len(r.Problems) > before {

@@ -42,7 +42,8 @@ func (r *poolReader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 		return r.amount(path.Child("podTemplate", "spec", "containers"), gpus, whole, maxPart)
 	}
 	r.Add(field.Required(path.Child("gpuEquivalent"), fmt.Sprintf(
-		"write how many physical GPUs a chunk is: its pod requests no %s, and Forewarm counts idle time in GPU-hours", wholeGPU)))
+		"write how many physical GPUs a chunk is: its pod requests no %s, and Forewarm counts idle time in "+
+			"GPU-hours", wholeGPU)))
 	return 0
 }
 

@@ -139,7 +139,8 @@ func (r *reader) recommended(path *field.Path, s v1alpha1.VariantScaling) hpa.Sp
 		r.Invalid(path.Child("minReplicas"), spec.Min, "write 0 to %d", MaxReplicas)
 	}
 	if least := max(spec.Min, 1); spec.Max < least || spec.Max > MaxReplicas {
-		r.Invalid(path.Child("maxReplicas"), spec.Max, "write a number from %d (at least minReplicas, and at least 1) to %d",
+		r.Invalid(path.Child("maxReplicas"), spec.Max,
+			"write a number from %d (at least minReplicas, and at least 1) to %d",
 			least, MaxReplicas)
 	}
 	// A workload that may scale to zero has at least one replica here, see package autoscaler.

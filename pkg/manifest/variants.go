@@ -27,7 +27,8 @@ func referencesOfFirst(all []Reference, spec *v1alpha1.ForecastSpec) []Reference
 		case slices.ContainsFunc(spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == ref.Variant }):
 			continue
 		case ref.Refused == "":
-			ref.Refused = fmt.Sprintf("its selector has variant=%.64s, but the Forecast has no such variant", ref.Variant)
+			ref.Refused = fmt.Sprintf("its selector has variant=%.64s, but the Forecast has no such variant",
+				ref.Variant)
 		}
 		out = append(out, ref)
 	}

@@ -410,7 +410,7 @@ func (r *result) dataCondition() snapshot.Condition {
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 const (
-	// A problem that returns within flapTime is flapping. Its condition stays until the problem has been over for calmTime. Other conditions
+	// flapTime is the time within which a problem that returns is flapping. Its condition stays until the problem has been over for calmTime. Other conditions
 	// stay until their problem has been over for twice as long as it lasted, at most calmTime.
 	flapTime = time.Hour
 	calmTime = 30 * time.Minute

@@ -237,8 +237,8 @@ func (r *result) measuredDoubt(t Job) (reason, message string) {
 }
 
 const (
-	// A target is doubtful if the load that a replica sustains differs from it by a factor of targetRatio in each of targetIntervals judged
-	// intervals. `forewarm capacity` finds smaller differences: the load of replicas varies, and a signal may also count waiting requests.
+	// targetRatio is the factor by which the load that a replica sustains must differ from a target, in each of targetIntervals judged
+	// intervals, to make the target doubtful. `forewarm capacity` finds smaller differences: the load of replicas varies, and a signal may also count waiting requests.
 	targetRatio     = 3
 	targetIntervals = 6
 )

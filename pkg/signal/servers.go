@@ -383,10 +383,9 @@ func triton() Source {
 					return s.total(sumAboveZero(s.perPod(succeeded.rate()), s.perPod(failed.rate()), s.growth(pending)))
 				},
 			),
-			queuePreset("triton",
-				func(s scope) string {
-					return s.total(sumPerPod(s.perPod(pending), s.perPod(waiting), s.perPod(vllmWaiting)))
-				}),
+			queuePreset("triton", func(s scope) string {
+				return s.total(sumPerPod(s.perPod(pending), s.perPod(waiting), s.perPod(vllmWaiting)))
+			}),
 			kvCachePreset("triton", func(s scope) string { return s.kvCaches(cache) }).withSummary(kvCacheSummary +
 				" Only models of the TensorRT-LLM backend report it."),
 		}),

@@ -154,7 +154,8 @@ func metrics() map[string]metric {
 		device(name+"_p95_ratio", what+": the 95th percentile of the samples in the window.")
 	}
 	device("forewarm_gpu_memory_used_bytes",
-		"Memory that processes hold. If a server allocates its memory at the start, this metric does not follow the load.")
+		"Memory that processes hold. If a server allocates its memory at the start, this metric does not follow the "+
+			"load.")
 	device("forewarm_gpu_memory_bytes", "Memory of a GPU or MIG instance.")
 	device("forewarm_gpu_share_ratio",
 		"Share of the physical GPU's compute: 1 for a whole GPU, or the share of the compute slices of a MIG instance.")

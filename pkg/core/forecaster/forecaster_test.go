@@ -238,17 +238,18 @@ func TestCoverage(t *testing.T) {
 
 // The skill and the coverage of a Forecast are those of its selected candidate, also with an objective, which selects by cost.
 func TestSkillAndCoverageOfTheSelected(t *testing.T) {
-	objective := config()
-	objective.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
-	objective.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
-	for name, c := range map[string]forecaster.Config{"a quantile": config(), "an objective": objective} {
+	late := config()
+	late.Settings = decide.Settings{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
+	late.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
+	for name, c := range map[string]forecaster.Config{"a quantile": config(), "an objective": late} {
 		e := describe(forecaster.New(c, history(7*288, saw(rand.New(rand.NewPCG(1, 2))))))
 		i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool { return c.Name == e.Model })
 		if i < 0 {
 			t.Fatalf("%s: the selected %q is not a candidate", name, e.Model)
 		}
 		if c := e.Candidates[i]; e.Skill != c.Skill || e.Coverage != c.Coverage || !(e.Coverage > 0) {
-			t.Errorf("%s: skill %v and coverage %v, of %s %v and %v", name, e.Skill, e.Coverage, c.Name, c.Skill, c.Coverage)
+			t.Errorf("%s: skill %v and coverage %v, of %s %v and %v", name, e.Skill, e.Coverage, c.Name, c.Skill,
+				c.Coverage)
 		}
 	}
 }

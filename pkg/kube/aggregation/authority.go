@@ -84,7 +84,8 @@ func ParseAuthority(data map[string][]byte) (*Authority, error) {
 				CertificatesKey)
 		}
 		if !c.IsCA {
-			return nil, fmt.Errorf("certificate %d of %s is not the certificate of a certificate authority", i+1, CertificatesKey)
+			return nil, fmt.Errorf("certificate %d of %s is not the certificate of a certificate authority", i+1,
+				CertificatesKey)
 		}
 		out.all = append(out.all, signer{certificate: c, key: key})
 	}

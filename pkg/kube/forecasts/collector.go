@@ -67,7 +67,7 @@ func (o *Objects) collectMissing(
 		}
 		var sent []string
 		for _, r := range o.autoscalers.References(key) {
-			if _, held := holders[r.Alias]; held || key == r.Alias { // A Forecast has this alias, or the key itself is an alias.
+			if _, held := holders[r.Alias]; held || key == r.Alias { // A Forecast has this alias, or the key is one.
 				continue
 			}
 			if !slices.Contains(sent, r.Autoscaler) && (o.externalHeld() || !isExternal(&r)) {

@@ -67,7 +67,7 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 		r.target = refresh.Job{Key: key, Generation: object.GetGeneration(), Invalid: problem}
 		return r
 	}
-	r.state = o.clusterState(key, nil) // Aliases are resolved once this object is in the map with the others, see refresh.
+	r.state = o.clusterState(key, nil) // refresh resolves aliases when this object is in the map.
 	r.target, _ = o.resolver.ResolveIn(forecast, r.state)
 	if r.target.Invalid != "" {
 		return r

@@ -62,8 +62,8 @@ type Watch[T any] struct {
 	source cache.ListerWatcher
 	parse  func(object any) *T
 
-	// changing is a lock for changes of the stored objects and for the calls of Changed. ranks ranks the stored objects, and listing ranks the
-	// objects of a list that is not complete yet; both are nil without a Bound. lacking is notified when a stub comes within the limit.
+	// changing is a lock for changes of the stored objects and for the calls of Changed. ranks orders the stored objects, and listing orders
+	// those of a list that is not complete yet; both are nil without a Bound. lacking is notified when a stub comes within the limit.
 	changing       sync.Mutex
 	ranks, listing *ranking[T]
 	lacking        changes.Signal

@@ -127,7 +127,7 @@ const (
 	conditionResolved     = "ReadyForProvisioning"
 	conditionProvisioning = "Provisioning"
 	conditionLimited      = "LimitedByQuotas"
-	// Karpenter's reasons for conditionProvisioning. In the pass that requests nodes, the condition is False with RequiresNewCapacity. From
+	// reasonRequiresNewCapacity is one of Karpenter's reasons for conditionProvisioning. In the pass that requests nodes, the condition is False with RequiresNewCapacity. From
 	// the next pass on, it is True with FitsExistingCapacity, because a node that is starting counts as existing capacity (v1.14.0).
 	reasonRequiresNewCapacity  = "RequiresNewCapacity"
 	reasonFitsExistingCapacity = "FitsExistingCapacity"

@@ -327,7 +327,8 @@ func testBound(t *testing.T, c *apiservertest.Cluster) {
 	}
 	second := in("b", "one")
 	watch, _ := followAtMost(t, c.Config, places, in("a", "one"), in("a", "two"), in("a", "three"), second, database)
-	expect(t, watch, database, "Forewarm does not watch the pods of this namespace, because it watches at most 2 namespaces")
+	expect(t, watch, database,
+		"Forewarm does not watch the pods of this namespace, because it watches at most 2 namespaces")
 	for _, zero := range []bool{false, true} {
 		eventually(t, func() string {
 			if got, known := watch.ScaledToZero(database); !known || got != zero {

@@ -95,9 +95,9 @@ func (t *explainer) warnDeadBand() {
 		if hidden < 1 && wanted <= t.s.Scale.Existing {
 			continue
 		}
-		text := fmt.Sprintf("with %s the HPA ignores a rise of %s by less than %s%%: it adds no replica until the value is "+
-			"above %s, but %s sustain only %s", replicas(t.s.Scale.Existing), m.Name, formatNumber(100*up), formatNumber(each*there*(1+up)),
-			replicas(t.s.Scale.Existing), formatNumber(each*there))
+		text := fmt.Sprintf("with %s the HPA ignores a rise of %s by less than %s%%: it adds no replica until the "+
+			"value is above %s, but %s sustain only %s", replicas(t.s.Scale.Existing), m.Name, formatNumber(100*up),
+			formatNumber(each*there*(1+up)), replicas(t.s.Scale.Existing), formatNumber(each*there))
 		if wanted > t.s.Scale.Existing {
 			text += fmt.Sprintf("; the current value, %s, would need %d replicas", formatNumber(*line.Value), wanted)
 		}

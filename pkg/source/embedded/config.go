@@ -109,7 +109,7 @@ func (c Config) blockRange() int64 {
 	return r
 }
 
-// limits limits the cost of one job. Prometheus has no limits by default. It ends the process if a label is longer than 16 MiB, so an
+// limits bounds the cost of one job. Prometheus has no limits by default. It ends the process if a label is longer than 16 MiB, so an
 // answer must be much smaller than that.
 type limits struct {
 	// body limits the decompressed size of an answer, and timeout the time for it.

@@ -20,9 +20,9 @@ const (
 
 	// defaultReserve is the free space below which no sample is stored.
 	defaultReserve = 64 << 20
-	// If less than 1/openShare of the reserve is free, the storage is not opened, because opening it writes 4 MiB buffers.
+	// openShare: if less than 1/openShare of the reserve is free, the storage is not opened, because that writes 4 MiB buffers.
 	openShare = 4
-	// Samples are stored again when the free space exceeds the reserve by 1/resumeShare.
+	// resumeShare: samples are stored again when the free space exceeds the reserve by 1/resumeShare.
 	resumeShare = 4
 
 	// segmentBytes is the size of a block's files. A compaction begins by allocating a full file, which has 512 MiB by default.

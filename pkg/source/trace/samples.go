@@ -152,7 +152,7 @@ func (s *samples) toGrid(o *Options) (Trace, error) {
 	return out, nil
 }
 
-// With at most fewRows rows, several rows at the same time are a mistake.
+// fewRows is the number of rows up to which several rows at the same time are a mistake.
 const fewRows = 20
 
 // checkOrder rejects rows that are not a series: rows for events, and rows that are not in order of time.

@@ -34,7 +34,7 @@ func (t *table) timesOf(column int) timesIn {
 			continue
 		}
 		seen = true
-		if _, err := c.parse(text); err != nil && !c.local { // After a date, the error is reported when the row is read.
+		if _, err := c.parse(text); err != nil && !c.local { // After a date, reading the row reports it.
 			return noTimes
 		}
 	}

@@ -81,9 +81,11 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.SortFlags = false
 	o.signals.AddFlags(flags, "")
 	flags.StringVar(&o.signals.saturated, "saturated", "",
-		"PromQL query that is above 0 while the service is at its limit (default: the queue length of the preset's server)")
+		"PromQL query that is above 0 while the service is at its limit (default: the queue length of the preset's "+
+			"server)")
 	flags.StringVar(&o.signals.replicas, "replicas", "",
-		"PromQL query for the number of ready replicas (default: the ready replicas of the target, from kube-state-metrics)")
+		"PromQL query for the number of ready replicas (default: the ready replicas of the target, from "+
+			"kube-state-metrics)")
 	flags.StringVar(
 		&o.saturatedColumn,
 		"saturated-column",

@@ -101,7 +101,7 @@ func (p Program) Command() *cobra.Command {
 		adopt.NewInit(), adopt.NewConvert(), adopt.NewHandover(), events.New(), presets.New(), capacity.New(),
 		doctor.New(), pause.New(), pause.NewResume(), newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
-	root.Flags().Bool("version", false, "print the version of this binary") // Cobra's flag would have the short form -v.
+	root.Flags().Bool("version", false, "print the version of this binary") // Cobra's flag has the short form -v.
 	addCompletions(root)
 	if p.calledAs("kubectl-forewarm") || p.calledAs("kubectl_complete-forewarm") {
 		asPlugin(root)

@@ -25,7 +25,8 @@ func AddTrustFlags(flags *pflag.FlagSet, trust *signal.Trust) {
 		"namespaces of exporters that report on pods in other namespaces, such as dcgm-exporter or kube-state-metrics",
 	)
 	flags.StringVar((*string)(&trust.Cluster), "cluster", string(trust.Cluster),
-		"if the store contains series of several clusters: label and `value` of this cluster's series, such as cluster=eu-1")
+		"if the store contains series of several clusters: label and `value` of this cluster's series, such as "+
+			"cluster=eu-1")
 	flags.DurationVar(
 		&trust.ScrapeInterval,
 		"scrape-interval",

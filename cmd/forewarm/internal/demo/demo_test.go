@@ -199,7 +199,7 @@ func TestDemoOfTheOwnLoads(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"\nMet: ", ", it has no bad hour instead of 3 and uses ", "an HPA at 70%", "\nForewarm\n", "begins to rise at 08:36, in 2",
+		"\nMet: ", ", it has no bad hour instead of 3 and uses ", "an HPA with a target of 70% of a replica's capacity", "\nForewarm\n", "begins to rise at 08:36, in 2",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not said:\n%s", want, out)

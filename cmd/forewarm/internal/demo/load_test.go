@@ -63,7 +63,8 @@ func TestAUsersTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "load.csv, column load: 100 s in steps of 1 s"
-	if l.about[0] != want || !strings.Contains(l.about[1], "assumes that a replica sustains 0.5, a tenth") || l.target != 0.5 {
+	if l.about[0] != want || !strings.Contains(l.about[1], "assumes that a replica sustains 0.5, a tenth") ||
+		l.target != 0.5 {
 		t.Errorf("%q with a target of %v, want %q", l.about, l.target, want)
 	}
 	if age := noon.Sub(l.Start); age < 0 || age > 2*day {

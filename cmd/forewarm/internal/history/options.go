@@ -67,7 +67,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.TimeUnit, "time-unit", o.TimeUnit,
 		"unit of numeric times: "+strings.Join(trace.TimeUnits(), ", ")+" (default: derived from their size)")
 	flags.StringVar(&o.Decimal, "decimal", o.Decimal,
-		"decimal separator in values, . or , (default: recognized from the values); the other of the two separates thousands")
+		"decimal separator in values, . or , (default: recognized from the values); the other of the two separates "+
+			"thousands")
 	flags.Var(&o.Count, "count", "for a trace with one row per event: count the rows in each step, for example 1m")
 	flags.Var(&o.Sum, "sum", "for a trace with one row per event: add up the column in each step, for example 1m")
 	flags.Var(&o.Resample, "resample",

@@ -96,7 +96,8 @@ func metrics(out io.Writer) error {
 			Collectors: []prometheus.Collector{new(tenants.Sources)},
 		},
 		reference.Section{
-			Title: "Embedded engine", Text: "Present only with `--scrape-config`.", Collectors: []prometheus.Collector{engine},
+			Title: "Embedded engine", Text: "Present only with `--scrape-config`.",
+			Collectors: []prometheus.Collector{engine},
 		},
 		reference.Section{
 			Title: "KEDA's external scaler", Text: "Present only with `--keda-address`.",

@@ -80,8 +80,8 @@ func (o *AuthorityOptions) validate() error {
 	}
 	if o.LeafLifetime < time.Second || o.Lifetime < aggregation.MinLifetimes*o.LeafLifetime {
 		problems = append(problems, fmt.Errorf(
-			"--tls-leaf-lifetime %s and --tls-ca-lifetime %s: write at least 1s for the first, and at least %d times as long for the second",
-			o.LeafLifetime, o.Lifetime, aggregation.MinLifetimes,
+			"--tls-leaf-lifetime %s and --tls-ca-lifetime %s: write at least 1s for the first, and at least %d times "+
+				"as long for the second", o.LeafLifetime, o.Lifetime, aggregation.MinLifetimes,
 		))
 	}
 	return errors.Join(problems...)

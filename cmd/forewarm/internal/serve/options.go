@@ -183,7 +183,8 @@ func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 			"(default: forewarm in the lease's namespace)")
 	inCluster.IntVar(&o.ServicePort, "service-port", o.ServicePort, "port of the Service in --service")
 	inCluster.StringVar(&o.Owner, "api-service-owner", o.Owner,
-		"ClusterRole that owns the APIServices that the leader creates; when you delete it, Kubernetes deletes them, too")
+		"ClusterRole that owns the APIServices that the leader creates; when you delete it, Kubernetes deletes them, "+
+			"too")
 }
 
 func (o *Options) queryFlags(flags *pflag.FlagSet) {
@@ -198,7 +199,8 @@ func (o *Options) queryFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.Limits.Points, "max-points-per-namespace", o.Limits.Points,
 		"how many points (history divided by step) all Forecasts of a namespace may have in total; 0 means no limit")
 	flags.StringVar(&o.TenantLabel, "tenant-label", o.TenantLabel,
-		"label that contains the namespace; Forewarm uses it to restrict a namespace's own queries to series of that namespace")
+		"label that contains the namespace; Forewarm uses it to restrict a namespace's own queries to series of that "+
+			"namespace")
 	flags.StringSliceVar(&o.ClusterQueryNamespaces, "cluster-query-namespaces", o.ClusterQueryNamespaces,
 		"namespaces whose queries may read series of all namespaces")
 	cmdline.AddTrustFlags(flags, &o.Trust)

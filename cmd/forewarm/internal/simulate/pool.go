@@ -82,8 +82,8 @@ func (p *poolFile) memberOf(pool *manifest.ResolvedPool) (manifest.PoolMember, e
 		return pool.Members[0], nil
 	}
 	return manifest.PoolMember{}, fmt.Errorf(
-		"%s: WarmPool %s has members %s: set --member NAME to the member that the history belongs to", p.file, pool.Object.Name,
-		strings.Join(names, ", "),
+		"%s: WarmPool %s has members %s: set --member NAME to the member that the history belongs to", p.file,
+		pool.Object.Name, strings.Join(names, ", "),
 	)
 }
 

@@ -33,7 +33,7 @@ func answers(c *compare.Comparison) []answer {
 		a.Answer = cmp.Or(c.NoVerdict, a.Answer)
 		out = append(out, a)
 	}
-	if c.WarmPool != nil && len(c.WarmPool.Trials) > 0 { // There are no trials if the simulation was interrupted before.
+	if c.WarmPool != nil && len(c.WarmPool.Trials) > 0 { // None if the simulation was interrupted.
 		add(f.poolAnswer(c.WarmPool))
 	}
 	for _, outcomes := range f.byQuestion(c.Scenarios) {
