@@ -127,7 +127,7 @@ func testEvents(t *testing.T, c *apiservertest.Cluster) {
 	}
 	for name, want := range map[string]string{
 		"launch": begins.Format(time.RFC3339) + " 1 Applied used by a;Plausible the last two occurrences had no effect on the demand of a: correct the event, or delete it;",
-		"all":    " 2 Applied used by a and b;", "invalid": " 0 Invalid spec: Invalid value: \"invalid\": holidays \"XX\": known are AR,",
+		"all":    " 2 Applied used by a and b;", "invalid": " 0 Invalid spec: Invalid value: \"invalid\": holidays \"XX\" are unknown: write one of AR,",
 		"missing": "NoForecast the event applies to no valid Forecast", "late": "TooMany the Forecasts already have 64 older events",
 	} {
 		got := c.MustKubectl(t, "", "get", "demandevent", name, "-o", "jsonpath={.status.next} {.status.forecasts} "+
