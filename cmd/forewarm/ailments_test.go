@@ -131,7 +131,7 @@ func idle() []ailment {
 		},
 		{
 			name: "a group that no server serves", check: "APIGroups", level: doctor.Warning,
-			words: []string{"custom.metrics.k8s.io", "no server serves", "leader takes it"},
+			words: []string{"custom.metrics.k8s.io", "no server serves", "leader takes over the group"},
 		},
 		{
 			name: "no group leads to Forewarm", check: "APIGroups", level: doctor.Error,

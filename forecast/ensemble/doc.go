@@ -1,5 +1,5 @@
 // Package ensemble forecasts a series of demand from its seasons and horizon alone: it fits a few models that differ in
-// kind, ranks them by their errors on the end of the series, and combines the best three. It does not detect seasons.
+// kind, ranks them by their errors on the last part of the series, and combines the best three. It does not detect seasons.
 //
 //	auto := ensemble.Auto{Seasons: []int{24, 168}, Horizon: 48}
 //	fitted, err := auto.Fit(series)

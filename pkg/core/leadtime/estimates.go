@@ -94,9 +94,9 @@ func Window(lead time.Duration) time.Duration { return lead + unmeasured }
 // other starts find, such as a node or an image. They do so at the same time, when the demand rises.
 const maxSpread = 2
 
-// LookAhead is how far an objective's value looks ahead: the median of the start times. The simulated autoscalers also draw slower starts,
-// so the headroom already covers them. A window as long as the 0.9 quantile would cover them twice. LookAhead is the 0.9 quantile if there
-// is more than one kind of start, or if the median is unknown (0).
+// LookAhead is how far an objective's value looks ahead: the median of the start times. Slow starts are part of the headroom, because the
+// autoscalers that learn it also draw slower starts. A window as long as the 0.9 quantile would cover them twice. LookAhead is the 0.9
+// quantile if there is more than one kind of start, or if the median is unknown (0).
 func LookAhead(median, quantile time.Duration) time.Duration {
 	if median > 0 && quantile <= maxSpread*median {
 		return median

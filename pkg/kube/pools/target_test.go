@@ -195,7 +195,7 @@ func testClusterScoped(t *testing.T, s *poolScene) {
 	n.pool("victim", "", 5)
 	n.says("victim", "Held", "5 chunks")
 	n.has("5")
-	n.says("evil", "TargetNotGranted", "does not allow pools of the namespace evil")
+	n.says("evil", "TargetNotGranted", "does not allow pools in the namespace evil")
 
 	// The target names another namespace while the first has set it: it stays as it is, until the first has restored it.
 	n.granted("evil")

@@ -131,7 +131,7 @@ func (s *steps) notes() []string {
 	var out []string
 	switch s.flag {
 	case "--count":
-		out = append(out, fmt.Sprintf("each value is the number of rows in %s; the file has %d rows", step, s.rows))
+		out = append(out, fmt.Sprintf("each value is the number of rows per %s; the file has %d rows", step, s.rows))
 	case "--sum":
 		out = append(out, fmt.Sprintf("each value is the sum of the rows in %s; the file has %d rows", step, s.rows))
 	default:

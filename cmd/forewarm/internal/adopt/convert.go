@@ -22,8 +22,8 @@ migration.
 It reads prometheus-adapter's rules from --rules: the configuration file, or the ConfigMap that contains it. It reads
 the HPAs and ScaledObjects from a cluster with your own permissions, or from --file. An HPA on an External metric needs
 no change, because the Forecast serves the metric under the same name and labels. For other HPAs and for ScaledObjects,
-convert also writes the new version of the object, which you apply after the handover: in comments, or with --out in
-the folder after-handover.
+convert also writes the new version of the object: as comments in the output or, with --out, to the folder
+after-handover. Apply it after the handover.
 
 Everything that cannot be converted is listed with the reason and what to do. This command changes nothing.
 

@@ -49,8 +49,8 @@ func AddPrometheusFlags(flags *pflag.FlagSet, p *prometheus.Config) {
 	flags.StringVar(&p.HTTP.TLSConfig.KeyFile, "prometheus-key-file", p.HTTP.TLSConfig.KeyFile,
 		"file with the key of the client certificate")
 	flags.DurationVar(&p.Lookback, "prometheus-lookback", p.Lookback,
-		"how long a sample stays valid if no newer sample follows; two or three scrape intervals make short gaps "+
-			"visible (0 means the server's default)")
+		"how long a sample stays valid if no newer sample follows; set it to two or three scrape intervals so that "+
+			"short gaps are visible (0 means the server's default)")
 }
 
 // headers is the flag for headers. It is pflag's flag for NAME=VALUE, but keeps the values secret.

@@ -27,8 +27,8 @@ Replicas take 8 minutes to start (--lead-time), like those of a 70B model on a n
 compare Forewarm with an HPA whose target is 70 % of a replica's capacity. After the first rise, the terminal also shows
 how simple rules would have done on the same days, each with its best target in hindsight.
 
---trace replays your own series instead, as the Forecast demo/trace, and starts before the largest rise in its second
-half. The file is a CSV, plain or gzipped. Its first row contains the column names, and its first column is the time
+--trace replays your own series instead, as the Forecast demo/trace. The replay starts shortly before the largest rise
+in the second half of the series. The file is a CSV, plain or gzipped. Its first row contains the column names, and its first column is the time
 (in seconds, or RFC 3339). --target is how much demand one of your replicas sustains.
 
 The data is kept in a temporary folder, which is removed when the demo ends.`

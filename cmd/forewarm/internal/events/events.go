@@ -84,7 +84,7 @@ func New() *cobra.Command {
 	}
 	flags.Lookup(ignore).NoOptDefVal = ignoreAll
 	flags.StringVar(&o.Zone, "time-zone", "",
-		"time zone of times that have none, for example Europe/Berlin (default: the calendar's own, or UTC)")
+		"time zone of times without one, for example Europe/Berlin (default: the calendar's own, or UTC)")
 	flags.StringVar(&o.match, "match", "", "import only entries whose name matches this regular `expression`")
 	flags.Var((*model.Duration)(&o.Duration), "duration", "how long each event from a cron table lasts")
 	flags.StringVar(

@@ -62,7 +62,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; optional if only one column contains numbers")
 	flags.StringVar(&o.TimeColumn, "time-column", o.TimeColumn,
 		"column with the times (default: the first column, or the only one that contains dates)")
-	flags.StringVar(&o.TimeZone, "time-zone", o.TimeZone, "time zone of times that have none, for example "+
+	flags.StringVar(&o.TimeZone, "time-zone", o.TimeZone, "time zone of times without one, for example "+
 		"Europe/Berlin (default UTC)")
 	flags.StringVar(&o.TimeUnit, "time-unit", o.TimeUnit,
 		"unit of numeric times: "+strings.Join(trace.TimeUnits(), ", ")+" (default: derived from their size)")
