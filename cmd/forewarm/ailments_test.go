@@ -322,7 +322,7 @@ func ended() []ailment {
 		{name: "no replica leads", check: "Leader", level: doctor.Error, words: []string{"no replica is the leader"}},
 		{
 			name: "a wrong CA", check: "Certificates", level: doctor.Error,
-			words: []string{"lacks a certificate", "leader writes it"}, harm: [][]string{bundle(other)},
+			words: []string{"lacks one of the certificates", "leader"}, harm: [][]string{bundle(other)},
 		},
 		{
 			name: "there is no caBundle", check: "Certificates", level: doctor.Error,

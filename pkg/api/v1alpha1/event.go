@@ -5,8 +5,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // ForecastEvent is a time at which you know that the demand will be unusual, and what you know about the demand.
 // Forewarm combines it with the forecast. During the event, the served value is never below the observed demand.
 type ForecastEvent struct {
-	// Name identifies the event. To learn the effect of an event, Forewarm compares it with earlier events of the same
-	// name.
+	// Name identifies the event. Give an event that returns the same name each time: `like: Last` and the condition
+	// EventsPlausible look up its earlier occurrences by the name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
@@ -71,13 +71,13 @@ type EventSpec struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
 	// +optional
 	Times string `json:"times,omitempty"`
-	// Like says that the demand during the event will resemble the demand at an earlier time. Last means the last
-	// occurrence of this event within the history. A day of the week, such as Sunday, means that the demand will follow
-	// the usual course of that day. Set exactly one of atLeast, times, like and ignore.
+	// Like says that the demand during the event will resemble an earlier demand. Write Last for the last occurrence of
+	// this event within the history (if the history contains none, the event has no effect). Write a day of the week,
+	// such as Sunday, for the usual course of that day. Set exactly one of atLeast, times, like and ignore.
 	// +optional
 	Like EventLike `json:"like,omitempty"`
 	// Ignore keeps Forewarm from learning from the demand during the event, for example during a load test or an
-	// outage. The observed demand is still served. The only allowed value is true. Set exactly one of atLeast, times,
+	// outage. Forewarm still serves its forecast and the observed demand. The only allowed value is true. Set exactly one of atLeast, times,
 	// like and ignore.
 	// +kubebuilder:validation:Enum=true
 	// +optional

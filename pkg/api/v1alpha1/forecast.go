@@ -128,8 +128,8 @@ type ForecastSpec struct {
 	Serve ServeMode `json:"serve,omitempty"`
 
 	// Models limits which forecast models Forewarm fits and selects from. Forewarm selects the model with the best
-	// score on this demand. List at most 16 names, for example [arima, holt-winters]. Default: the models that Forewarm
-	// normally uses with an objective or with a quantile.
+	// score on this demand. List at most 16 of ses, holt, holt-winters, arima and auto. Default: arima and holt-winters,
+	// and with a quantile also ses and holt.
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=64
@@ -152,7 +152,8 @@ type ForecastSpec struct {
 	// Variants are other workloads that serve the same demand, for example on spot nodes or on another type of GPU. The
 	// signal must contain the demand of all of them. Forewarm splits the served value among targetRef and the variants.
 	// The autoscaler of a variant selects its part with the label variant=NAME, where NAME is the name of the variant.
-	// The autoscaler of targetRef uses the name in targetRef instead. At most 7 variants. Default: none, and targetRef
+	// The autoscaler of targetRef uses the name in targetRef instead. An autoscaler without the label gets the whole
+	// value. At most 7 variants. Default: none, and targetRef
 	// serves the whole demand.
 	// +kubebuilder:validation:MaxItems=7
 	// +listType=map
@@ -168,9 +169,10 @@ type ForecastSpec struct {
 	// +optional
 	Events []ForecastEvent `json:"events,omitempty"`
 
-	// Scaling says how the demand is converted into replicas when no HPA and no ScaledObject reads this Forecast. If an
-	// autoscaler reads the Forecast, Forewarm uses the settings of that autoscaler instead, except for the field
-	// before, which Forewarm uses in both cases. Default: not set. Without an autoscaler, Forewarm then cannot
+	// Scaling says how the demand is converted into replicas when no HPA and no ScaledObject reads this Forecast.
+	// Forewarm needs this to calibrate the objective, and changes no replicas itself. If an autoscaler reads the
+	// Forecast, Forewarm uses the settings of that autoscaler instead, except for the field before, which Forewarm uses
+	// in both cases. Default: not set. Without an autoscaler, Forewarm then cannot
 	// calibrate the objective and serves the quantile 0.95.
 	// +optional
 	Scaling *Scaling `json:"scaling,omitempty"`
@@ -207,7 +209,8 @@ type Variant struct {
 	TargetRef *TargetRef `json:"targetRef,omitempty"`
 	// Price is what one replica of this variant costs per hour. Forewarm first fills the variant that costs the least
 	// per unit of demand. Write a number above 0 and at most 1000000 in quotes, in any currency. Set a price for all
-	// variants and spec.price for targetRef, or set no price at all. Default: no price.
+	// variants and spec.price for targetRef, or set no price at all. Default: no price. Variants
+	// that start slowly are then filled first, and after them targetRef and the others in the order of the list.
 	// +optional
 	Price Positive `json:"price,omitempty"`
 	// LeadTime is how long this variant takes from a request for more replicas until they are ready. If a variant is
@@ -241,8 +244,9 @@ type VariantScaling struct {
 
 // Deferrable is work that can wait for some time after it has arrived.
 type Deferrable struct {
-	// Signal says where Forewarm reads how much deferrable work arrives, in the unit of spec.signal. The demand in
-	// spec.signal must not include this work.
+	// Signal says where Forewarm reads how much deferrable work arrives, in the unit of spec.signal. If that unit is
+	// requests in flight, multiply the arrivals per second by the seconds that a replica takes for a request. The demand
+	// in spec.signal must not include this work.
 	Signal WorkSignal `json:"signal"`
 	// Deadline is how long the work can wait after it has arrived, from 1m to 24h.
 	Deadline Duration `json:"deadline"`
@@ -298,11 +302,11 @@ type TargetRef struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	APIVersion string `json:"apiVersion,omitempty"`
-	// Kind is the kind of the workload, for example Deployment.
+	// Kind is the kind of the workload: Deployment, StatefulSet, or any other kind with a scale subresource.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Kind string `json:"kind"`
-	// Name is the name of the workload.
+	// Name is the name of the workload, in the namespace of the Forecast.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
@@ -455,8 +459,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas",message="minReplicas must not exceed maxReplicas"
 // +kubebuilder:validation:XValidation:rule="has(self.target) || has(self.before)",message="write target, the demand that one replica sustains"
 type Scaling struct {
-	// Target is the demand that one replica sustains at full capacity, in the unit of the signal. It corresponds to
-	// averageValue in an HPA. Write a quantity above 0, for example 64, 0.5 or 4k. Required unless before is set.
+	// Target is the demand that one replica sustains at full capacity, in the unit of the signal. Leave no reserve:
+	// Forewarm adds the headroom. An HPA that reads the Forecast has this number as its averageValue. Write a quantity above 0, for example 64, 0.5 or 4k. Required unless before is set.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
 	// +optional
 	Target resource.Quantity `json:"target,omitzero"`
@@ -471,8 +475,8 @@ type Scaling struct {
 	// +optional
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 	// Before describes the previous HPA, which scaled the workload before Forewarm did. Forewarm compares its results
-	// with this HPA. While the Forecast is paused, Forewarm scales the workload as this HPA would. Forewarm uses this
-	// field even if an HPA or a ScaledObject reads the Forecast. Default: Forewarm assumes an HPA that scales on the
+	// with this HPA. While the Forecast is paused, Forewarm serves a value by which the current autoscaler asks for as
+	// many replicas as this HPA would. Forewarm uses this field even if an HPA or a ScaledObject reads the Forecast. Default: Forewarm assumes an HPA that scales on the
 	// observed demand, with a target of 70% of what one replica sustains.
 	// +optional
 	Before *BeforeScaling `json:"before,omitempty"`
@@ -481,6 +485,7 @@ type Scaling struct {
 // BeforeScaling is an HPA that scales on the observed demand, with the default scale-down behavior.
 type BeforeScaling struct {
 	// Target is the averageValue of that HPA: how much demand it assigned to each replica, in the unit of the signal.
+	// Required.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
 	Target resource.Quantity `json:"target"`
 	// MinReplicas is the minReplicas of that HPA. Default: minReplicas of the current autoscaler.
