@@ -239,7 +239,8 @@ func testCrowded(t *testing.T, s *holdScene) {
 	s.MustKubectl(t, "", "create", "quota", "gpus", "--hard=requests.nvidia.com/gpu=8")
 	s.counted(s.hold(pool, 2, 0), pools.Count{Held: 2})
 	quota("")
-	if got := s.hold(pool, 2, 0).Warning; !strings.Contains(got, "8 of 8 requests.nvidia.com/gpu are used, so it rejects") ||
+	got := s.hold(pool, 2, 0).Warning
+	if !strings.Contains(got, "8 of 8 requests.nvidia.com/gpu are used, so it rejects") ||
 		!strings.Contains(got, "NotIn [forewarm-placeholder]") {
 		t.Errorf("a full quota: %q", got)
 	}

@@ -142,7 +142,8 @@ func (t *explainer) limits() {
 	case hpa.TooFewReplicas:
 		t.say("minReplicas requires %d replicas, not %d.", t.out.Replicas, t.out.Stabilized)
 	case hpa.ScaleUpLimit:
-		t.say("A single HPA sync can scale up only to %d of these %d replicas: %s.", t.out.Replicas, t.out.Stabilized, t.upRule())
+		t.say("A single HPA sync can scale up only to %d of these %d replicas: %s.",
+			t.out.Replicas, t.out.Stabilized, t.upRule())
 		if t.out.Stabilized > t.s.Spec.Max {
 			t.say("In the end, maxReplicas allows only %d of these %d replicas.", t.s.Spec.Max, t.out.Stabilized)
 		}
