@@ -129,7 +129,7 @@ func pageLegend(s *v1alpha1.OutlookStatus) []pageKey {
 	}
 	if len(s.Day) > 0 {
 		out = append(out,
-			pageKey{"line paid", "expected replicas, as the demand that they can serve"},
+			pageKey{"line paid", "capacity of the expected replicas"},
 			pageKey{"lead", "lead window"})
 	}
 	if slices.ContainsFunc(s.Classifications, isCensored) {

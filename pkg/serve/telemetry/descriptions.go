@@ -101,7 +101,7 @@ var (
 			"deferrable work.",
 	)
 	deferrableWaiting = perForecast("deferrable_waiting_replica_seconds",
-		"Deferrable work that is waiting now, in the simulated autoscaler, in replica time.")
+		"Replica-seconds of deferrable work that is waiting now, according to the simulated autoscaler.")
 	measuredLate = perForecast("measured_late_ratio", "Share of the requests that waited longer than the "+
 		"objective's wait, as measured by objective.measured, over the known part of the budget's period. Absent "+
 		"without objective.measured. Compare it with forewarm_simulated_late_ratio.")

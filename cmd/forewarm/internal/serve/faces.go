@@ -55,8 +55,8 @@ func addKEDAFlags(flags *pflag.FlagSet, c *kedaserver.Config) {
 		&c.CertFile,
 		"keda-tls-cert-file",
 		c.CertFile,
-		"file with the scaler's certificate (default: a certificate signed by Forewarm's own authority); Forewarm reloads the "+
-			"certificate, its key and the authorities when they change",
+		"file with the scaler's certificate (default: a certificate signed by Forewarm's own authority); Forewarm reloads "+
+			"this file, the file of the key and the file of the client authorities when they change",
 	)
 	flags.StringVar(&c.KeyFile, "keda-tls-private-key-file", c.KeyFile, "file with the key of the scaler's certificate")
 	flags.StringVar(&c.ClientCAFile, "keda-client-ca-file", c.ClientCAFile,
