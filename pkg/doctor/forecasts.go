@@ -76,11 +76,12 @@ func (s *state) stateOf(f *v1alpha1.Forecast) []Finding {
 	}
 	for _, kind := range []string{
 		snapshot.ConditionData, snapshot.ConditionSignal, snapshot.ConditionSaturated, snapshot.ConditionUncalibrated,
-		snapshot.ConditionExposed,
+		snapshot.ConditionExposed, snapshot.ConditionAutoscalers,
 	} {
 		// Data that is clean and a signal that is plausible are no finding; demand that is saturated is one.
 		good := metav1.ConditionFalse
-		if kind == snapshot.ConditionData || kind == snapshot.ConditionSignal || kind == snapshot.ConditionExposed {
+		if kind == snapshot.ConditionData || kind == snapshot.ConditionSignal || kind == snapshot.ConditionExposed ||
+			kind == snapshot.ConditionAutoscalers {
 			good = metav1.ConditionTrue
 		}
 		c := meta.FindStatusCondition(conditions, kind)

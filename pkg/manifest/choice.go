@@ -35,6 +35,8 @@ type Reference struct {
 	Variant string
 	// ScalesToZero: the autoscaler may scale to zero.
 	ScalesToZero bool
+	// DisabledAtZero: the autoscaler may scale to zero, but reads no metrics now, because something else scaled the workload to zero.
+	DisabledAtZero bool
 	// Refused is why the metric is not used, and what to write instead; empty where it is used.
 	Refused string
 }

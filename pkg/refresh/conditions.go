@@ -91,6 +91,16 @@ const (
 	reasonMeasuredUnusable = "MeasuredUnusable"
 )
 
+// Reasons of the condition AutoscalersActive.
+const (
+	// reasonDisabledAtZero (False): the workload has no replicas, and its HPA reads no metrics, because the HPA did not scale it to zero
+	// itself. The HPA was created or restored while the workload was at zero, something else scaled the workload to zero, or the cluster
+	// does not allow scaling to zero.
+	//
+	// Fix: scale the workload to 1 replica (kubectl scale --replicas=1). See docs/hpa.md#scale-to-zero.
+	reasonDisabledAtZero = "DisabledAtZero"
+)
+
 // Reasons of the condition EventsPlausible.
 const (
 	// reasonNoEffect (False): the last two occurrences of an event had almost no effect: less than a quarter of the expected effect.
@@ -230,7 +240,7 @@ func (r *result) conditions(e *snapshot.ForecastSnapshot, t Job, now time.Time) 
 	out := []snapshot.Condition{r.readyCondition(e, t, now), r.sourceCondition(e, t, now)}
 	for _, c := range []snapshot.Condition{
 		r.scaledToZeroCondition(e, t), r.dataCondition(), r.signalCondition(t), eventsCondition(e),
-		r.saturatedCondition(), r.deferrableCondition(e.Objective, t),
+		r.saturatedCondition(), r.deferrableCondition(e.Objective, t), autoscalersCondition(e, t),
 	} {
 		if c.Reason != "" {
 			out = append(out, c)
@@ -248,6 +258,20 @@ func (r *result) conditions(e *snapshot.ForecastSnapshot, t Job, now time.Time) 
 		})
 	}
 	return out
+}
+
+// autoscalersCondition says that autoscalers do not wake a workload for which demand is expected.
+func autoscalersCondition(e *snapshot.ForecastSnapshot, t Job) snapshot.Condition {
+	if len(t.DisabledAtZero) == 0 || !e.State.Serves() || !e.Decision.ExpectsDemand(e.Settings) {
+		return snapshot.Condition{}
+	}
+	kind, name, _ := strings.Cut(t.Workload, "/")
+	return snapshot.Condition{
+		Type: snapshot.ConditionAutoscalers, Reason: reasonDisabledAtZero,
+		Message: fmt.Sprintf("%s does not scale %s, which has 0 replicas, because it did not scale it to zero itself "+
+			"(ScalingDisabled); demand is expected: run kubectl scale --replicas=1 %s/%s -n %s",
+			humanize.List(t.DisabledAtZero), t.Workload, strings.ToLower(kind), name, t.Key.Namespace),
+	}
 }
 
 func (r *result) readyCondition(e *snapshot.ForecastSnapshot, t Job, now time.Time) snapshot.Condition {

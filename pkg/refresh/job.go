@@ -28,7 +28,8 @@ import (
 type Job struct {
 	Key snapshot.Key
 	// Generation of the object. A change of it or of another field rebuilds the job's state, except Alias, LeadSource,
-	// LeadPool, AutoscalerSource, Unused, Uncalibrated, ScaledToZero, VariantLimits, ReadWhole, Created, Record and Pause.
+	// LeadPool, AutoscalerSource, Unused, Uncalibrated, ScaledToZero, DisabledAtZero, Starting, VariantLimits, ReadWhole,
+	// Created, Record and Pause.
 	Generation int64
 	// Created is when the object was created; zero if unknown, for example for a file. Informative.
 	Created time.Time
@@ -74,6 +75,12 @@ type Job struct {
 	// ScaledToZero is when the workload was scaled to zero. A step without a sample is then a demand of 0. A change takes effect at later
 	// steps.
 	ScaledToZero demand.ZeroPeriods
+	// ScalesToZero: exactly 0 is served while the workload is idle, because every autoscaler that reads the value may scale to zero.
+	ScalesToZero bool
+	// DisabledAtZero are the autoscalers that do not scale the workload, because something else scaled it to zero. Only a condition uses it.
+	DisabledAtZero []string
+	// Starting: a replica of the workload is starting, so exactly 0 is not served.
+	Starting bool
 	// StaleAfter is the age of the newest sample from which on no value is served.
 	StaleAfter time.Duration
 	// Seasons are the cycles in which demand repeats, ascending, each a whole number of steps; empty means
@@ -134,6 +141,9 @@ func (j *Job) boundedSettings() decide.Settings {
 	p.Lead, p.Window = j.lookAhead(), j.window()
 	if !j.Uncapped {
 		p.MaxCapacity = decide.MaxCapacity(j.Autoscalers)
+	}
+	if j.ScalesToZero {
+		p.ZeroBelow = decide.ZeroBelow(j.Autoscalers)
 	}
 	return p
 }

@@ -188,12 +188,12 @@ func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 }
 
 // sameState reports whether two jobs lead to the same state. They may differ in descriptions, in an alias, in the times at zero replicas,
-// in the served record, in the limits of variants, and in a pause.
+// in replicas that are starting, in autoscalers that are disabled, in the served record, in the limits of variants, and in a pause.
 func sameState(a, b Job) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
 	a.Created, a.Alias, a.Unused = b.Created, b.Alias, b.Unused
-	a.LeadPool, a.ScaledToZero, a.Pause, a.Record = b.LeadPool, b.ScaledToZero, b.Pause, b.Record
-	a.VariantLimits, a.ReadWhole = b.VariantLimits, b.ReadWhole
+	a.LeadPool, a.ScaledToZero, a.Starting, a.Pause, a.Record = b.LeadPool, b.ScaledToZero, b.Starting, b.Pause, b.Record
+	a.VariantLimits, a.ReadWhole, a.DisabledAtZero = b.VariantLimits, b.ReadWhole, b.DisabledAtZero
 	return reflect.DeepEqual(a, b)
 }
 
@@ -326,6 +326,9 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 		e := w.published.entryAt(w.job, now)
 		l.clocks.explain(e, w.job)
 		e.Conditions = w.steady(e.Conditions, now)
+		if t.Starting {
+			e.Decision.KeepAwake()
+		}
 		applyPause(e, t.Pause) // The pause also applies while a query is in flight.
 		if e.State == snapshot.FallingBack {
 			w.fallbacks++

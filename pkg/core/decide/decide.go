@@ -70,6 +70,8 @@ type Decision struct {
 	// Ignored is a value that the autoscaler would ignore. The lowest value that it does not ignore is served instead. 0 if there is
 	// no such value.
 	Ignored float64
+	// Zero is what became of the value because the workload may scale to zero.
+	Zero Zero
 	// Shadow reports shadow mode or a Pause: the observed demand is served, and WouldServe is recorded.
 	Shadow     bool
 	WouldServe float64

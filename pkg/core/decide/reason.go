@@ -50,6 +50,10 @@ func (d *Decision) Reason() string {
 		add("raised from %.6g to %.6g, because the autoscaler's tolerance would ignore the smaller value", d.Ignored,
 			*d.decided())
 	}
+	if d.Zero.Asleep {
+		add("0 is served instead of %.6g, because for a lead window nothing was observed and less than a tenth of a replica "+
+			"was expected", d.Zero.Awake)
+	}
 	text := strings.Join(parts, "; ")
 	switch {
 	case d.Pause.Active():

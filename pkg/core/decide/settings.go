@@ -33,6 +33,8 @@ type Settings struct {
 	Target float64
 	// MaxCapacity is the demand that maxReplicas sustain: a larger value changes nothing. 0 means no limit.
 	MaxCapacity float64
+	// ZeroBelow is the value below which a workload that may scale to zero is idle; 0 for other workloads. See [ZeroBelow].
+	ZeroBelow float64
 	// Lead is the lead time; an objective's value is held for half of it.
 	Lead time.Duration
 	// Window is the lead window, over which the demand is forecast. Only the reason uses it.

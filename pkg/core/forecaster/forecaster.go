@@ -40,6 +40,7 @@ type Forecaster struct {
 	held float64
 	// fall is the sudden low that is no longer doubted.
 	fall fall
+	idle idleness
 
 	// Candidates and decision; nil before the first sample. objectiveErr says why an objective is not calibrated.
 	peaks        *windowpeak.CandidateSet
@@ -95,6 +96,7 @@ func New(config Config, history History) *Forecaster {
 		held:   math.NaN(), next: history.Start.UnixNano() / int64(config.Step),
 		record:   newRecord(config, len(history.Values), config.stepsIn(config.Window)),
 		decision: decide.Decision{Value: math.NaN(), Observed: math.NaN()},
+		idle:     idleness{below: config.Settings.ZeroBelow},
 	}
 	passed := make([]demand.Reading, 0, len(history.Values))
 	for i := range history.Values {
@@ -111,6 +113,7 @@ func New(config Config, history History) *Forecaster {
 	}
 	f.decideHeld()
 	f.decideFallen()
+	f.applyZero()
 	return f
 }
 
@@ -126,6 +129,7 @@ func (f *Forecaster) Step(r demand.Reading) {
 	}
 	f.decideHeld()
 	f.decideFallen()
+	f.applyZero()
 }
 
 // accept classifies a reading that the filter has passed on, and processes it in a step.
@@ -161,6 +165,7 @@ func (f *Forecaster) step(sample demand.Sample) {
 	f.selection.step(f, sample.Value, sample.Deferrable)
 	f.record.resolve(index, f.actualPeak())
 	f.decide()
+	f.countIdle(sample)
 	value := f.decision.Value
 	if !f.Decided() {
 		value = f.Fallback().Value
@@ -171,6 +176,7 @@ func (f *Forecaster) step(sample demand.Sample) {
 	if f.distributor != nil {
 		f.plan = f.distributor.Step(value)
 	}
+	f.applyZero()
 	f.record.serve(index, f.decision.Value)
 	f.newest.Push(f.credited())
 }
@@ -220,7 +226,9 @@ func (f *Forecaster) Fallback() decide.Decision {
 		value = min(value, f.bound.Left)
 	}
 	value = math.Max(value, f.known(f.peaks.LeadWindow).AtLeast)
-	return decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
+	d := decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
+	d.ApplyZero(f.config.Settings, f.decision.Zero.Asleep && d.IsIdle(f.config.Settings))
+	return d
 }
 
 // lastSeason returns the median of the window peak that the candidate LastSeason forecasts, if this candidate has skill.
@@ -311,7 +319,9 @@ func (f *Forecaster) ValuesTo(dst []float64) {
 		}
 		if c := f.selection.candidate(i); f.selection.canServe(i, c) {
 			f.extraInputs = f.inputsTo(f.extraInputs, i, c)
-			dst[i] = f.selection.decide(i, f.extraInputs).Value
+			d := f.selection.decide(i, f.extraInputs)
+			d.ApplyZero(f.selection.settings[i], f.decision.Zero.Asleep && d.IsIdle(f.selection.settings[i]))
+			dst[i] = d.Value
 		}
 	}
 }

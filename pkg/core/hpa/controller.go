@@ -10,6 +10,9 @@ import (
 // Reason is the reason of a condition of the HPA.
 type Reason string
 
+// ScalingActive is the type of the condition that says whether the controller reads the metrics.
+const ScalingActive = "ScalingActive"
+
 // The reasons of the three conditions.
 const (
 	// ValidMetricFound and the reasons below it belong to the condition ScalingActive.

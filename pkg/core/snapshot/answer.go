@@ -31,17 +31,30 @@ var ErrNotServing = errors.New("not serving")
 // Answer returns the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelector if the selection contains
 // a model or a horizon that the Forecast does not have.
 func (e *ForecastSnapshot) Answer(selection decide.Overrides, now time.Time) (Answer, error) {
-	return e.answer(selection, now, false)
+	return e.answer(selection, now, func(d *decide.Decision) float64 { return d.Value })
+}
+
+// AnswerTrigger is Answer without the rule for idle workloads, because KEDA decides by itself when a workload goes to zero.
+func (e *ForecastSnapshot) AnswerTrigger(selection decide.Overrides, now time.Time) (Answer, error) {
+	return e.answer(selection, now, (*decide.Decision).WithoutZero)
 }
 
 // AnswerExposed is Answer under the alias. In shadow mode, the value is the newest sample of the query, which is what an adapter that
 // queries the source would return. An HPA that moves from that adapter to Forewarm therefore reads the same value. A pause is served as
 // in Answer, because the HPA may then already have a target for the Forecast.
 func (e *ForecastSnapshot) AnswerExposed(selection decide.Overrides, now time.Time) (Answer, error) {
-	return e.answer(selection, now, true)
+	return e.answer(selection, now, func(d *decide.Decision) float64 {
+		if d.Shadow && !d.Pause.Active() {
+			return e.Sampled
+		}
+		return d.Value
+	})
 }
 
-func (e *ForecastSnapshot) answer(selection decide.Overrides, now time.Time, exposed bool) (Answer, error) {
+// answer returns the value that one protocol reads of a decision.
+func (e *ForecastSnapshot) answer(
+	selection decide.Overrides, now time.Time, valueOf func(*decide.Decision) float64,
+) (Answer, error) {
 	if !e.State.Serves() {
 		return Answer{}, fmt.Errorf("%w: %s", ErrNotServing, e.ReadyMessage())
 	}
@@ -56,11 +69,8 @@ func (e *ForecastSnapshot) answer(selection decide.Overrides, now time.Time, exp
 	if err != nil {
 		return Answer{}, err
 	}
-	if exposed && decision.Shadow && !decision.Pause.Active() {
-		decision.Value = e.Sampled
-	}
 	return Answer{
-		Value: decision.Value, Time: e.SampleTime, Window: window, Rule: decision.Rule, Quantile: decision.Quantile,
+		Value: valueOf(&decision), Time: e.SampleTime, Window: window, Rule: decision.Rule, Quantile: decision.Quantile,
 	}, nil
 }
 
@@ -105,6 +115,15 @@ func (e *ForecastSnapshot) decide(s decide.Overrides) (decide.Decision, time.Dur
 	if s == (decide.Overrides{}) || e.Decision.Pause.Active() {
 		return e.Decision, e.Window, nil
 	}
+	d, window, err := e.decideView(s)
+	if settings := s.Apply(e.Settings); err == nil { // Another view sleeps only while the Forecast itself sleeps.
+		d.ApplyZero(settings, e.Decision.Zero.Asleep && d.IsIdle(settings))
+	}
+	return d, window, err
+}
+
+// decideView applies a selection that is not empty.
+func (e *ForecastSnapshot) decideView(s decide.Overrides) (decide.Decision, time.Duration, error) {
 	if e.Fallback {
 		d := e.Decision
 		if s.Mode == decide.Shadow {

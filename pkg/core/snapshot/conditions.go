@@ -74,6 +74,8 @@ const (
 	ConditionVariants = "VariantsPlausible"
 	// ConditionScaledToZero is present, and True, while the workload is scaled to zero and its signal is absent.
 	ConditionScaledToZero = "ScaledToZero"
+	// ConditionAutoscalers is present, and False, while demand is expected and an autoscaler does not scale the workload.
+	ConditionAutoscalers = "AutoscalersActive"
 	// ConditionPaused is present while the annotation forewarm.dev/pause is true or invalid. It is True while the annotation pauses the
 	// Forecast (docs/rollout.md). The message says what Forewarm serves instead of the forecast.
 	ConditionPaused = "Paused"

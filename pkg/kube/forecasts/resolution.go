@@ -146,8 +146,9 @@ func (o *Objects) refresh(r *resolution, now time.Time) bool {
 		r.target.ScaledToZero, r.target.Record = slept, record
 	}
 	limits := o.variantLimits(&r.target, now)
-	changed = changed || !slices.Equal(limits, r.target.VariantLimits)
-	r.target.VariantLimits = limits
+	starting := r.target.ScalesToZero && o.pods.Starting(r.workload, now.Add(-manifest.MaxLead))
+	changed = changed || !slices.Equal(limits, r.target.VariantLimits) || starting != r.target.Starting
+	r.target.VariantLimits, r.target.Starting = limits, starting
 	return changed
 }
 

@@ -119,6 +119,18 @@ func (f *follower) unplacedSince(at time.Time) (n int) {
 	return n
 }
 
+// starting reports whether a living pod that was created after a given time is not ready.
+func (f *follower) starting(since time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.living {
+		if !p.ready && p.created.After(since) {
+			return true
+		}
+	}
+	return false
+}
+
 // emptyPollInterval is how soon the scale is read after the last pod was deleted.
 const emptyPollInterval = 2 * time.Second
 

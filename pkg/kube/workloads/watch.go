@@ -238,6 +238,12 @@ func (w *Watch) UnplacedSince(workload leadtime.Workload, at time.Time) int {
 	return 0
 }
 
+// Starting reports whether a replica of a workload that was created after a given time is not ready yet.
+func (w *Watch) Starting(workload leadtime.Workload, since time.Time) bool {
+	f := w.follower(workload)
+	return f != nil && f.starting(since)
+}
+
 // Listing is the problem of a workload whose pods have not been listed yet, without an error.
 const Listing = "Forewarm is still listing the pods"
 

@@ -34,6 +34,9 @@ func References(a *hpa.Autoscaler) []manifest.Reference {
 			Autoscaler: a.Ref(),
 			Workload:   a.Workload,
 		}
+		if c, known := a.Status.Condition(hpa.ScalingActive); known && c.Reason == string(hpa.ScalingDisabled) {
+			ref.DisabledAtZero = !c.True && a.Min == 0
+		}
 		if alias, view := aliasOf(m); alias != nil {
 			if len(alias.Labels) > 0 {
 				labelled := ref

@@ -51,7 +51,7 @@ func (t *explainer) differences() []string {
 				t.Metrics[i].Live, t.Metrics[i].Name, formatNumber(*t.Metrics[i].Value), humanize.Span(syncPeriod))
 		}
 	}
-	if active, there := live.Condition("ScalingActive"); there && !active.True {
+	if active, there := live.Condition(hpa.ScalingActive); there && !active.True {
 		add("while it cannot read its metrics (%s) the HPA does not change desiredReplicas", active.Reason)
 	}
 	if t.AtLeast && live.Desired > *t.Desired {

@@ -257,7 +257,7 @@ func (c *Cover) Counts(created, now time.Time) bool { return !created.Before(c.f
 
 // conditions adds what to check for each condition of the HPA that is false.
 func (t *explainer) conditions() {
-	for _, kind := range []string{"AbleToScale", "ScalingActive"} {
+	for _, kind := range []string{"AbleToScale", hpa.ScalingActive} {
 		c, there := t.s.Live.Condition(kind)
 		if !there || c.True {
 			continue
@@ -286,7 +286,7 @@ func conditionAdvice(c *hpa.Condition) string {
 	case "FailedGetResourceMetric", "FailedGetContainerResourceMetric":
 		return "check that metrics-server runs (kubectl top pods), and that the containers have resource requests"
 	case string(hpa.ScalingDisabled):
-		return "the target is at 0 replicas: scale it to 1, or let KEDA activate it"
+		return "the target is at 0 replicas, and the HPA did not scale it there: scale it to 1 (kubectl scale --replicas=1), or let KEDA activate it"
 	case "FailedGetScale":
 		return "check spec.scaleTargetRef: its apiVersion, kind and name, and that the kind has a scale sub-resource"
 	case "FailedUpdateScale":

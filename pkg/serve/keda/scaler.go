@@ -107,7 +107,7 @@ func statusError(key snapshot.Key, err error) error {
 
 // demand returns the value of a selection. It is finite, not negative, and small enough for a metric.
 func (s *Scaler) demand(entry *snapshot.ForecastSnapshot, selection decide.Overrides) (float64, error) {
-	answer, err := entry.Answer(selection, s.now())
+	answer, err := entry.AnswerTrigger(selection, s.now())
 	if err != nil {
 		return 0, statusError(entry.Key, err)
 	}
@@ -118,7 +118,7 @@ func (s *Scaler) demand(entry *snapshot.ForecastSnapshot, selection decide.Overr
 }
 
 // active reports whether the demand over the trigger's horizon, or else over the lead window, is above its activation. Without an
-// activation, the workload is active while there is demand, or while the expected demand exceeds idleShare of a replica.
+// activation, the workload is active while there is demand, or while the expected demand exceeds decide.IdleShare of a replica.
 func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
 	entry, err := findEntry(newest, t.forecast)
 	if err != nil {
@@ -144,14 +144,8 @@ func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
 	if unknown != nil {
 		target = 0 // In this case, any demand activates the workload.
 	}
-	return entry.Observed > 0 && t.selection.Variant == "" || demand > idleShare*target, nil
+	return entry.Observed > 0 && t.selection.Variant == "" || demand > decide.IdleShare*target, nil
 }
-
-// idleShare is the share of a replica up to which a forecast does not activate a workload, if the trigger has no activation. A forecast is
-// rarely exactly 0, because the headroom decays over a few hours after the last request. For example, with a target of 64 a workload stays
-// at zero while the forecast is at most 6.4. If that demand arrives anyway, it waits until one replica has started. Observed demand
-// activates the workload from the first request on.
-const idleShare = 0.1
 
 // metricSpec is one metric and its target.
 func metricSpec(name string, target float64) *pb.GetMetricSpecResponse {

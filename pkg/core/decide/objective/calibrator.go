@@ -210,6 +210,9 @@ func (o *Calibrator) DeadBand(i int) hpa.DeadBand { return o.goals[i].accounts.s
 // 0 if the headroom of the demand is sufficient.
 func (o *Calibrator) DeadlineFloor(i int) float64 { return o.goals[i].needed }
 
+// Deferred returns the deferrable work that waits with the values that were served for the i-th goal, in replica-hours.
+func (o *Calibrator) Deferred(i int) float64 { return o.goals[i].accounts.simulated.Deferred() }
+
 // deadlineFloor is the value that work with a deadline needs in addition to an expected demand and the value for that demand.
 func (o *Calibrator) deadlineFloor(a *goalState, expected, value float64) float64 {
 	if o.config.Deadline == 0 {

@@ -63,7 +63,7 @@ func (o *Calibrator) Report() *Report {
 			Deadline:      o.config.Deadline,
 			Arrived:       sum.deferrable,
 			Missed:        sum.missed,
-			Waiting:       a.accounts.simulated.Deferred(),
+			Waiting:       o.Deferred(0),
 			DeadlineFloor: a.needed,
 		}
 	}

@@ -119,6 +119,8 @@ type PolicyResult struct {
 	Frontier []Point
 	// Timeline has slots of equal length over the history that was counted.
 	Timeline []Slot
+	// IdleTime is nil unless the HPA may scale to zero.
+	IdleTime *IdleTime
 }
 
 // Point is one setting of a policy.

@@ -66,8 +66,7 @@ type Config struct {
 	interruptions float64
 }
 
-// withDefaults replaces zeros by defaults. There is always at least one replica, because the simulation does not scale a workload up from
-// zero.
+// withDefaults replaces zeros by defaults. Only an HPA scales to zero, and only without variants and a warm pool.
 func (c *Config) withDefaults() Config {
 	out := *c
 	if out.Capacity == 0 && len(out.HPA.Metrics) == 1 {
@@ -76,8 +75,9 @@ func (c *Config) withDefaults() Config {
 	out.Wait = cmp.Or(out.Wait, sim.DefaultWait)
 	out.GPUs = cmp.Or(out.GPUs, 1)
 	out.Workers = cmp.Or(out.Workers, runtime.GOMAXPROCS(0))
-	out.HPA.Min = max(out.HPA.Min, 1)
-	out.HPA.Cluster.ScaleToZero = false
+	if !out.HPA.Cluster.ScaleToZero || out.Pool != nil {
+		out.HPA.Min, out.HPA.Cluster.ScaleToZero = max(out.HPA.Min, 1), false
+	}
 	return out
 }
 

@@ -18,6 +18,7 @@ func (p *plan) notes(c *Comparison) []string {
 	p.deferrableNote(c, note)
 	c.badHoursNotes(note)
 	c.cheaperNote(note)
+	c.idleNotes(note)
 	p.scaleNotes(c, note)
 	p.historyNotes(note)
 	out = append(out, p.Remarks...)
@@ -34,6 +35,27 @@ func (c *Comparison) badHoursNotes(note noteFunc) {
 		}
 		hours := objective.NameBadHours(&of.Report.BadHours)
 		note("%s: %s.", name, &hours)
+	}
+}
+
+// idleNotes describes the time without demand of a workload that may scale to zero.
+func (c *Comparison) idleNotes(note noteFunc) {
+	for _, name := range []string{Forewarm, HPA} {
+		of := c.Find(name)
+		if of == nil || of.IdleTime == nil {
+			continue
+		}
+		idle := of.IdleTime
+		if idle.Idle == 0 {
+			note("The HPA may scale to zero, but the demand was never 0 for an hour.")
+			return
+		}
+		note("%s: at zero replicas in %s of %s without demand (idle spells of an hour or more). After an hour or more with "+
+			"less than a tenth of a replica, demand returned %s, and something was late within an hour %s. %d of the returns came "+
+			"at about the same time as on one of the three days before; something was late after %d of these.",
+			name, humanize.Percent(idle.Asleep.Hours()/idle.Idle.Hours()), humanize.Plural(int(idle.Idle.Hours()), "hour"),
+			humanize.Plural(idle.Returns.Count, "time"), humanize.Plural(idle.Returns.Late, "time"),
+			idle.Recurring.Count, idle.Recurring.Late)
 	}
 }
 

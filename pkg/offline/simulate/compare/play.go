@@ -24,12 +24,14 @@ func (p *plan) run(values []float64, target int64) (simulate.Report, error) {
 func (p *plan) play(name string, values []float64, target int64) (*PolicyResult, error) {
 	warm, seen := stepsOf(p.warmUp), 0
 	course, starts := newTimeline(p.demand.Len()-warm), startTimes{max: min(int(p.HPA.Max), maxLevels)}
+	var idle idleMeter
 	c := p.config(target)
 	c.Record = func(m sim.StepResult) {
 		// The replicas from the warm-up already exist when counting begins.
 		starts.step(&m, seen >= warm)
 		if seen >= warm {
 			course.add(&m)
+			idle.step(&m)
 		}
 		seen++
 	}
@@ -42,6 +44,9 @@ func (p *plan) play(name string, values []float64, target int64) (*PolicyResult,
 		Report: report, Timeline: course.slots,
 	}
 	one.MeanEarly, one.MeanLate = starts.means()
+	if p.HPA.Cluster.ScaleToZero {
+		one.IdleTime = idle.result()
+	}
 	return one, nil
 }
 

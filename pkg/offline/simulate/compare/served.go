@@ -25,6 +25,11 @@ const Step = 30 * time.Second
 // simulated lead times, drawn separately, and sustain the autoscaler's target.
 func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
 	scaling := decide.Autoscaler{Name: p.Autoscaler, HPA: p.spec(p.capacityTarget()).HPA}
+	zeroBelow := 0.0
+	if scaling.HPA.Cluster.ScaleToZero {
+		zeroBelow = decide.ZeroBelow([]decide.Autoscaler{scaling})
+		scaling.HPA.Min, scaling.HPA.Cluster.ScaleToZero = 1, false // As on the server.
+	}
 	out := forecaster.Config{
 		// The seed differs from the seed of the playback, because no one knows how long the next start takes.
 		Starts: p.leadWithNode().pods(), Seed: 1, DelaySteps: 1,
@@ -41,7 +46,7 @@ func (p *plan) forecasterConfig(objectives ...float64) forecaster.Config {
 	for _, late := range objectives {
 		out.ExtraSettings = append(out.ExtraSettings, decide.Settings{
 			Late: late, BadHours: p.BadHours, Wait: p.Wait, Target: scaling.Target(),
-			MaxCapacity: scaling.MaxCapacity(), Lead: p.lookAhead(), Mode: decide.Floor,
+			MaxCapacity: scaling.MaxCapacity(), ZeroBelow: zeroBelow, Lead: p.lookAhead(), Mode: decide.Floor,
 		})
 	}
 	out.Settings, out.ExtraSettings = out.ExtraSettings[0], out.ExtraSettings[1:]

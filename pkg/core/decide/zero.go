@@ -1,0 +1,79 @@
+package decide
+
+import "math"
+
+// IdleShare is the share of a replica up to which a forecast counts as no demand. A forecast is rarely exactly 0, because the headroom
+// decays over a few hours after the last request. For example, with a target of 64 a workload sleeps while the forecast is at most 6.4. If
+// that demand arrives anyway, it waits until one replica has started.
+const IdleShare = 0.1
+
+// minAwake is the smallest value that keeps a workload awake: an HPA reads thousandths, and rounds the number of replicas up.
+const minAwake = 0.001
+
+// Zero is what the rule for idle workloads makes of a value. The zero value means that the rule does not apply.
+type Zero struct {
+	// Applies reports that the workload may scale to zero. Its HPA scales it to zero at exactly 0, and keeps a replica at any other value.
+	Applies bool
+	// Asleep reports that exactly 0 is served. Otherwise, at least a thousandth is served.
+	Asleep bool
+	// Awake is the value without the rule.
+	Awake float64
+}
+
+// ZeroBelow returns the value below which a workload is idle: a tenth of what a replica sustains, by the smallest target of its autoscalers.
+// It is 0 if there is no autoscaler.
+func ZeroBelow(all []Autoscaler) float64 {
+	least := math.Inf(1)
+	for i := range all {
+		least = min(least, all[i].Target())
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return IdleShare * least
+}
+
+// IsIdle reports whether nothing is observed, and so little is expected that the workload may be at zero.
+func (d *Decision) IsIdle(s Settings) bool {
+	expected := *d.decided()
+	if d.Rule == byHeadroom {
+		expected = d.Median
+	}
+	return d.Observed == 0 && expected < s.ZeroBelow
+}
+
+// ExpectsDemand reports whether demand is observed, or more than IdleShare of a replica would be served.
+func (d *Decision) ExpectsDemand(s Settings) bool {
+	value := d.WithoutZero()
+	if d.Shadow && !d.Pause.Active() {
+		value = d.WouldServe
+	}
+	return d.Observed > 0 || value > IdleShare*s.Target
+}
+
+// ApplyZero makes a workload that may scale to zero sleep or stay awake. In shadow mode, this applies to what would be served.
+func (d *Decision) ApplyZero(s Settings, asleep bool) {
+	value := d.decided()
+	if s.ZeroBelow == 0 || d.Zero.Applies || math.IsNaN(*value) {
+		return
+	}
+	d.Zero = Zero{Applies: true, Asleep: asleep, Awake: *value}
+	if *value = math.Max(*value, minAwake); asleep {
+		*value = 0
+	}
+}
+
+// KeepAwake serves at least a thousandth although the workload is idle.
+func (d *Decision) KeepAwake() {
+	if d.Zero.Asleep {
+		d.Zero.Asleep, *d.decided() = false, math.Max(d.Zero.Awake, minAwake)
+	}
+}
+
+// WithoutZero returns the value without the rule for idle workloads.
+func (d *Decision) WithoutZero() float64 {
+	if d.Zero.Applies && (!d.Shadow || d.Pause.Active()) {
+		return d.Zero.Awake
+	}
+	return d.Value
+}

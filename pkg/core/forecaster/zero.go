@@ -1,0 +1,108 @@
+package forecaster
+
+import (
+	"math"
+	"slices"
+
+	"github.com/forewarm/forewarm/pkg/core/demand"
+)
+
+// idleness is the state of the rule for idle workloads.
+type idleness struct {
+	// below is the demand that counts as none; 0 if the rule does not apply.
+	below float64
+	// steps is the number of steps since the workload was last not idle.
+	steps int
+	// low is the number of known samples since the demand was last not below, and returns are the steps at which the demand rose after a lead
+	// window of such samples, ascending.
+	low     int
+	returns []int64
+}
+
+const (
+	// returnSeasons is for how many seasons a return of the demand is expected again. Three days contain a weekend, so a rise that was seen on
+	// Friday is expected on Monday. A rise that was missed once, because no replica was there to report it, is still expected.
+	returnSeasons = 3
+	// maxReturns limits the memory.
+	maxReturns = 512
+)
+
+// countIdle counts the steps for which a workload that may scale to zero is idle: its demand is known to be 0, less than a tenth of a
+// replica is expected, no event is near, and no deferrable work waits. A gap is no evidence: it does not count, and it ends nothing.
+func (f *Forecaster) countIdle(sample demand.Sample) {
+	if f.idle.below == 0 {
+		return
+	}
+	f.noteReturn(sample.Value)
+	switch known := !math.IsNaN(sample.Value); {
+	case !f.Decided() || !f.decision.IsIdle(f.config.Settings) || f.decision.Events != "" || f.workWaits(sample) || f.returnIsDue():
+		f.idle.steps = 0
+	case known:
+		f.idle.steps++
+	}
+}
+
+// noteReturn records when the demand rises after a lead window of almost no demand.
+func (f *Forecaster) noteReturn(v float64) {
+	i := &f.idle
+	switch {
+	case v < i.below:
+		i.low++
+	case v >= i.below: // False for NaN.
+		if i.low >= f.config.stepsIn(f.config.Window) {
+			if len(i.returns) == maxReturns {
+				i.returns = slices.Delete(i.returns, 0, 1)
+			}
+			i.returns = append(i.returns, f.next-1)
+		}
+		i.low = 0
+	}
+}
+
+// returnIsDue reports whether the demand rose after a time without demand at about this time in one of the last seasons. Such a rise is
+// expected from two lead windows before its time until one lead window after it.
+func (f *Forecaster) returnIsDue() bool {
+	season, window := int64(f.config.season()/f.config.Step), int64(f.config.stepsIn(f.config.Window))
+	for _, at := range slices.Backward(f.idle.returns) {
+		ago := f.next - at
+		if ago > returnSeasons*season+window {
+			return false
+		}
+		if into := (ago + 2*window) % season; ago >= season-2*window && into <= 3*window {
+			return true
+		}
+	}
+	return false
+}
+
+// workWaits reports whether deferrable work arrives or waits.
+func (f *Forecaster) workWaits(sample demand.Sample) bool {
+	if sample.Deferrable > 0 {
+		return true
+	}
+	c := f.Calibrator()
+	return c != nil && c.Deferred(0) > 0
+}
+
+// asleep reports whether the workload may be at zero: it has been idle for a lead window. While a sudden low of zeros is not learned yet,
+// its steps count.
+func (f *Forecaster) asleep() bool {
+	if !f.Decided() || !f.decision.IsIdle(f.config.Settings) {
+		return false
+	}
+	steps := f.idle.steps
+	lows, _ := f.filter.Fallen()
+	for i := range lows {
+		if lows[i].Demand == 0 {
+			steps++
+		}
+	}
+	return steps >= f.config.stepsIn(f.config.Window)
+}
+
+// applyZero applies the rule for idle workloads to the decision.
+func (f *Forecaster) applyZero() {
+	if f.idle.below > 0 {
+		f.decision.ApplyZero(f.config.Settings, f.asleep())
+	}
+}
