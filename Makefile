@@ -117,6 +117,10 @@ components: ## build what the cluster tests run: Helm, Kubernetes, kwok, KEDA (2
 e2e: components ## scenarios on a whole control plane with the real HPA controller and KEDA (needs Debian's prometheus)
 	cd hack/e2e && FOREWARM_E2E=1 FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 40m -parallel 8 .
 
+.PHONY: e2e-zero
+e2e-zero: components ## a stock HPA scales to zero and back, in five cycles of seven minutes (ZERO=n for n cycles)
+	cd hack/e2e && FOREWARM_E2E=1 FOREWARM_ZERO=$(or $(ZERO),5) go test -v -count=1 -timeout 2h -run '^TestFromZero$$' .
+
 .PHONY: e2e-adapter
 e2e-adapter: components ## the real prometheus-adapter next to Forewarm: equal values, 50 HPAs handed over and back; built from source first (minutes, once)
 	adapter=$$(hack/components/build.sh prometheus-adapter | tail -1) && cd hack/e2e && \

@@ -21,7 +21,7 @@ import (
 func TestBesideKEDA(t *testing.T) { //nolint:tparallel // Forewarm is away only after what needs it.
 	t.Parallel()
 	s := setUp(t, clustertest.Options{Sync: 2 * time.Second, Stabilization: time.Second, KEDA: true})
-	times := schedule{time.Now().Add(-2 * pulse)}
+	times := schedule{time.Now().Add(-2 * pulse), cycle}
 	past := map[string][]float64{}
 	ramp := away{s, "away", "keda-hpa-%s"}
 	ramp.begin(past)
@@ -188,7 +188,10 @@ const (
 // schedule is the times of the pulses: one in every cycle, before and after a beginning. The beginning is shortly
 // before the setup, so that the newest pulse of the history is over when the workloads are created (an unrecorded one
 // would count as no demand), and the next follows soon.
-type schedule struct{ beginning time.Time }
+type schedule struct {
+	beginning time.Time
+	cycle     time.Duration
+}
 
 // demand returns n seconds of demand from a time on.
 func (s schedule) demand(from time.Time, n int) []float64 {
@@ -203,11 +206,11 @@ func (s schedule) demand(from time.Time, n int) []float64 {
 
 // until returns the time to the next pulse, 0 within one.
 func (s schedule) until(at time.Time) time.Duration {
-	since := (at.Sub(s.beginning)%cycle + cycle) % cycle
+	since := (at.Sub(s.beginning)%s.cycle + s.cycle) % s.cycle
 	if since < pulse {
 		return 0
 	}
-	return cycle - since
+	return s.cycle - since
 }
 
 // reported is the demand of a workload as its exporter reports it.

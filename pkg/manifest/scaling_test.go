@@ -171,3 +171,44 @@ func TestSameSurroundings(t *testing.T) {
 		t.Error("nothing is not the same as nothing")
 	}
 }
+
+// Exactly 0 is served only if every autoscaler that may read the value is known and may scale to zero, and one of them is an HPA.
+func TestScalesToZero(t *testing.T) {
+	const h = "HorizontalPodAutoscaler/"
+	zero := func(by string) manifest.Reference {
+		r := referring(by, 64)
+		r.Spec.Min, r.Spec.Cluster.ScaleToZero, r.ScalesToZero = 0, true, true
+		return r
+	}
+	keda := referring("ScaledObject/k", 64)
+	keda.ScalesToZero = true
+	for _, c := range []struct {
+		name, fields string
+		references   []manifest.Reference
+		unread       string
+		want         bool
+		words        string
+	}{
+		{"an HPA", "", refs(zero(h + "a")), "", true, "exactly 0 is served while the workload is idle"},
+		{"an HPA and KEDA", "", refs(zero(h+"a"), keda), "", true, "exactly 0 is served"},
+		{"KEDA alone scales to zero by itself", "", refs(keda), "", false, ""},
+		{"another HPA has a minimum", "", refs(zero(h+"a"), referring(h+"b", 64)), "", false, "because " + h + "b has a minimum of at least 1"},
+		{"one is not used", "", refs(zero(h+"a"), refused(h+"b", "no")), "", false, "some autoscalers that read the value are not known or not used"},
+		{"some are not read", "", refs(zero(h + "a")), "not allowed", false, "some autoscalers that read the value are not known or not used"},
+		{"no autoscaler", "  scaling: {target: 64, minReplicas: 0}\n", nil, "", false, ""},
+		{"only minimums of 1", "", refs(referring(h+"a", 64)), "", false, ""},
+	} {
+		o := object(t, header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n"+c.fields)
+		got := resolve(t, o, manifest.ClusterState{Autoscalers: c.references, UnreadReason: c.unread})
+		if got.ScalesToZero != c.want || !strings.Contains(got.AutoscalerSource, c.words) ||
+			c.words == "" && strings.Contains(got.AutoscalerSource, "exactly 0") {
+			t.Errorf("%s: %t, %s", c.name, got.ScalesToZero, got.AutoscalerSource)
+		}
+	}
+	disabled := zero(h + "a")
+	disabled.DisabledAtZero = true
+	o := object(t, header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n")
+	if got := resolve(t, o, manifest.ClusterState{Autoscalers: refs(disabled)}).DisabledAtZero; !slices.Equal(got, []string{h + "a"}) {
+		t.Errorf("disabled are %q", got)
+	}
+}

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -127,4 +129,55 @@ func TestNoSeriesYetAtZero(t *testing.T) {
 
 func hasCondition(e *snapshot.ForecastSnapshot, kind string) bool {
 	return slices.ContainsFunc(e.Conditions, func(c snapshot.Condition) bool { return c.Type == kind })
+}
+
+// asleepAtNight is a job whose workload may scale to zero, and the loop's time at three in the night.
+func asleepAtNight() (refresh.Job, time.Time) {
+	job := jobOf("llama")
+	job.Workload, job.ScalesToZero = "Deployment/llama", true
+	job.Autoscalers = []decide.Autoscaler{{
+		Name: "HorizontalPodAutoscaler/llama",
+		HPA: hpa.Spec{
+			Min: 1, Max: 20, Cluster: hpa.DefaultCluster(),
+			Metrics: []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: 64_000}},
+		},
+	}}
+	job.Settings = decide.Settings{Late: 0.01, Target: 64, Lead: 5 * time.Minute, Mode: decide.Floor}
+	job.ScaledToZero = scaledToZeroAtNight(noon, 3, true)
+	return job, noon.Truncate(24 * time.Hour).Add(3*time.Hour + 20*time.Second)
+}
+
+// A workload that may scale to zero sleeps at night, but not while a replica is starting, and a restart changes nothing.
+func TestAsleepAtNight(t *testing.T) {
+	job, night := asleepAtNight()
+	for range 2 { // The second loop has just started.
+		loop, _ := newLoop(t, &demandSource{demand: demandWithReplicas}, fixedJobs{job})
+		e := entry(t, loop.Step(t.Context(), night), "llama")
+		if answer, err := e.Answer(decide.Overrides{}, night); err != nil || answer.Value != 0 || !e.Decision.Zero.Asleep {
+			t.Errorf("at three in the night: %+v, %v: %s", answer, err, e.Decision.Reason())
+		}
+	}
+	job.Starting = true
+	loop, _ := newLoop(t, &demandSource{demand: demandWithReplicas}, fixedJobs{job})
+	if e := entry(t, loop.Step(t.Context(), night), "llama"); e.Decision.Value < 0.001 {
+		t.Errorf("a replica is starting, and %v is served", e.Decision.Value)
+	}
+}
+
+// An HPA that does not wake its workload is reported while demand is expected, and not at night.
+func TestAnHPAThatIsDisabledAtZero(t *testing.T) {
+	job, night := asleepAtNight()
+	job.DisabledAtZero = []string{"HorizontalPodAutoscaler/llama"}
+	loop, _ := newLoop(t, &demandSource{demand: demandWithReplicas}, fixedJobs{job})
+	for _, c := range entry(t, loop.Step(t.Context(), night), "llama").Conditions {
+		if c.Type == snapshot.ConditionAutoscalers {
+			t.Errorf("at night: %+v", c)
+		}
+	}
+	loop, _ = newLoop(t, &demandSource{demand: daily}, fixedJobs{job})
+	c := condition(t, entry(t, loop.Step(t.Context(), noon), "llama"), snapshot.ConditionAutoscalers)
+	if c.True || c.Reason != "DisabledAtZero" || !strings.Contains(c.Message, "HorizontalPodAutoscaler/llama does not scale Deployment/llama") ||
+		!strings.Contains(c.Message, "kubectl scale --replicas=1 deployment/llama -n inference") {
+		t.Errorf("%+v", c)
+	}
 }

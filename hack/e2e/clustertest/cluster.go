@@ -33,6 +33,8 @@ type Options struct {
 	Bare bool
 	// Stabilization of scale-downs; default 5 min, as in a real cluster.
 	Stabilization time.Duration
+	// FeatureGates of the kube-apiserver and the kube-controller-manager, such as HPAScaleToZero=true; empty for the defaults.
+	FeatureGates string
 	// Progress is called with what is being started; may be nil.
 	Progress func(format string, args ...any)
 }

@@ -83,6 +83,7 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		"--proxy-client-cert-file="+proxy.certificate, "--proxy-client-key-file="+proxy.key,
 		"--enable-aggregator-routing=false",
 		"--enable-priority-and-fairness=false",
+		"--feature-gates="+c.FeatureGates,
 	)
 	c.apiServer.client = &http.Client{
 		Transport: &http.Transport{TLSClientConfig: c.Trust(), DisableKeepAlives: true},
@@ -136,6 +137,7 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 		"--kube-api-qps=1000", "--kube-api-burst=2000",
 		"--horizontal-pod-autoscaler-sync-period="+c.Sync.String(),
 		"--horizontal-pod-autoscaler-downscale-stabilization="+c.Stabilization.String(),
+		"--feature-gates="+c.FeatureGates,
 	)
 	if err != nil {
 		return err

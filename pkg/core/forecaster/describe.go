@@ -25,7 +25,7 @@ func (f *Forecaster) Describe(e *snapshot.ForecastSnapshot) {
 			e.Events = announced.Describe(f.End())
 		}
 	}
-	e.Plan = f.plan
+	e.Plan, e.ReturnDue = f.plan, f.returnIsDue()
 	if f.peaks == nil {
 		return
 	}

@@ -96,7 +96,7 @@ func New(config Config, history History) *Forecaster {
 		held:   math.NaN(), next: history.Start.UnixNano() / int64(config.Step),
 		record:   newRecord(config, len(history.Values), config.stepsIn(config.Window)),
 		decision: decide.Decision{Value: math.NaN(), Observed: math.NaN()},
-		idle:     idleness{below: config.Settings.ZeroBelow},
+		idle:     idleness{below: decide.ZeroBelow(config.Autoscalers)},
 	}
 	passed := make([]demand.Reading, 0, len(history.Values))
 	for i := range history.Values {

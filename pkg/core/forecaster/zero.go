@@ -9,7 +9,7 @@ import (
 
 // idleness is the state of the rule for idle workloads.
 type idleness struct {
-	// below is the demand that counts as none; 0 if the rule does not apply.
+	// below is the demand that counts as none: a tenth of what a replica sustains; 0 if that is unknown.
 	below float64
 	// steps is the number of steps since the workload was last not idle.
 	steps int
@@ -30,10 +30,10 @@ const (
 // countIdle counts the steps for which a workload that may scale to zero is idle: its demand is known to be 0, less than a tenth of a
 // replica is expected, no event is near, and no deferrable work waits. A gap is no evidence: it does not count, and it ends nothing.
 func (f *Forecaster) countIdle(sample demand.Sample) {
-	if f.idle.below == 0 {
+	f.noteReturn(sample.Value)
+	if f.config.Settings.ZeroBelow == 0 {
 		return
 	}
-	f.noteReturn(sample.Value)
 	switch known := !math.IsNaN(sample.Value); {
 	case !f.Decided() || !f.decision.IsIdle(f.config.Settings) || f.decision.Events != "" || f.workWaits(sample) || f.returnIsDue():
 		f.idle.steps = 0
@@ -46,6 +46,7 @@ func (f *Forecaster) countIdle(sample demand.Sample) {
 func (f *Forecaster) noteReturn(v float64) {
 	i := &f.idle
 	switch {
+	case i.below == 0:
 	case v < i.below:
 		i.low++
 	case v >= i.below: // False for NaN.
@@ -102,7 +103,7 @@ func (f *Forecaster) asleep() bool {
 
 // applyZero applies the rule for idle workloads to the decision.
 func (f *Forecaster) applyZero() {
-	if f.idle.below > 0 {
+	if f.config.Settings.ZeroBelow > 0 {
 		f.decision.ApplyZero(f.config.Settings, f.asleep())
 	}
 }

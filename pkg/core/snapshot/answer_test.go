@@ -274,3 +274,38 @@ func TestAPauseAnswersEverySelection(t *testing.T) {
 		t.Errorf("too old: %v, want %v", err, snapshot.ErrNotServing)
 	}
 }
+
+// While the workload sleeps, metrics are 0 under every name, and so are views that expect nothing. KEDA's triggers read the value without
+// the rule, and shadow mode the observed demand.
+func TestAnswerAsleep(t *testing.T) {
+	e := snapshottest.Ready(snapshottest.Key("llama"))
+	e.Observed = 0
+	e.Settings.ZeroBelow = 1e9
+	e.Decision.Observed = 0
+	for i := range e.Inputs {
+		e.Inputs[i].Observed = 0
+	}
+	e.Decision.ApplyZero(e.Settings, true)
+	awake := e.Decision.Zero.Awake
+	for name, c := range map[string]struct {
+		answer    func(decide.Overrides, time.Time) (snapshot.Answer, error)
+		selection decide.Overrides
+		want      float64
+	}{
+		"the metric":            {e.Answer, decide.Overrides{}, 0},
+		"its alias":             {e.AnswerExposed, decide.Overrides{}, 0},
+		"a trigger":             {e.AnswerTrigger, decide.Overrides{}, awake},
+		"another quantile":      {e.Answer, decide.Overrides{Quantile: 0.5}, 0},
+		"a longer horizon":      {e.Answer, decide.Overrides{Horizon: time.Hour}, 0},
+		"shadow mode":           {e.Answer, decide.Overrides{Mode: decide.Shadow}, 0},
+		"a trigger's own model": {e.AnswerTrigger, decide.Overrides{Model: e.Model}, awake},
+	} {
+		if got, err := c.answer(c.selection, snapshottest.Now()); err != nil || got.Value != c.want {
+			t.Errorf("%s: %v, %v; want %v", name, got.Value, err, c.want)
+		}
+	}
+	e.Settings.ZeroBelow = 1e-9 // Every other view expects something, so it does not sleep.
+	if got, err := e.Answer(decide.Overrides{Quantile: 0.99}, snapshottest.Now()); err != nil || got.Value == 0 {
+		t.Errorf("a view that expects demand: %v, %v", got.Value, err)
+	}
+}

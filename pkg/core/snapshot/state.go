@@ -90,6 +90,8 @@ type ForecastSnapshot struct {
 	// Past are recent forecasts with the demand that followed, oldest first.
 	Past []ScoredForecast
 
+	// ReturnDue reports that the demand returned after a time without demand at about this time in one of the last seasons.
+	ReturnDue bool
 	// Plan is how the value is split across variants, and Parts are the resulting parts; empty without variants.
 	Plan  distribute.Plan
 	Parts []distribute.Part

@@ -233,3 +233,25 @@ func TestReferencesHoldNothing(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// An HPA that may scale to zero and reads no metrics is disabled at zero; one with a minimum of 1 was switched off by its user.
+func TestDisabledAtZero(t *testing.T) {
+	for _, c := range []struct {
+		min    int32
+		status *hpa.Status
+		want   bool
+	}{
+		{0, &hpa.Status{Conditions: []hpa.Condition{{Type: hpa.ScalingActive, Reason: "ScalingDisabled"}}}, true},
+		{0, &hpa.Status{Conditions: []hpa.Condition{{Type: hpa.ScalingActive, True: true, Reason: "ValidMetricFound"}}}, false},
+		{0, &hpa.Status{Conditions: []hpa.Condition{{Type: hpa.ScalingActive, Reason: "FailedGetExternalMetric"}}}, false},
+		{0, nil, false},
+		{1, &hpa.Status{Conditions: []hpa.Condition{{Type: hpa.ScalingActive, Reason: "ScalingDisabled"}}}, false},
+	} {
+		read := autoscaler.FromHPA(readHPA(t, external(of64)))
+		read.Min, read.Status = c.min, c.status
+		got := autoscaler.References(read)
+		if len(got) != 1 || got[0].DisabledAtZero != c.want {
+			t.Errorf("minimum %d, %+v: %+v", c.min, c.status, got)
+		}
+	}
+}

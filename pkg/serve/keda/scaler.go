@@ -118,7 +118,8 @@ func (s *Scaler) demand(entry *snapshot.ForecastSnapshot, selection decide.Overr
 }
 
 // active reports whether the demand over the trigger's horizon, or else over the lead window, is above its activation. Without an
-// activation, the workload is active while there is demand, or while the expected demand exceeds decide.IdleShare of a replica.
+// activation, the workload is active while there is demand, while the expected demand exceeds decide.IdleShare of a replica, or about when
+// the demand returned in one of the last days.
 func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
 	entry, err := findEntry(newest, t.forecast)
 	if err != nil {
@@ -144,7 +145,8 @@ func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
 	if unknown != nil {
 		target = 0 // In this case, any demand activates the workload.
 	}
-	return entry.Observed > 0 && t.selection.Variant == "" || demand > decide.IdleShare*target, nil
+	whole := t.selection.Variant == ""
+	return whole && (entry.Observed > 0 || entry.ReturnDue) || demand > decide.IdleShare*target, nil
 }
 
 // metricSpec is one metric and its target.

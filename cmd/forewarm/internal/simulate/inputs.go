@@ -74,7 +74,7 @@ func (a *autoscalerFile) read(ctx context.Context, c *compare.Config) error {
 
 // notSimulated lists the parts of an autoscaler that the simulation leaves out.
 func notSimulated(a *hpa.Autoscaler) (remarks []string) {
-	if a.Min == 0 || a.Kind == hpa.KindScaledObject && a.Idle < a.Min {
+	if a.Kind == hpa.KindScaledObject && (a.Min == 0 || a.Idle < a.Min) {
 		remarks = append(remarks, a.Ref()+" may scale to zero, or to idle replicas. That is not simulated: at least "+
 			humanize.Plural(int(max(a.Min, 1)), "replica")+" run at all times, with every policy.")
 	}

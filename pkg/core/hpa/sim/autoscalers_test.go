@@ -117,3 +117,32 @@ func count(s *sim.Score, i int, m sim.StepResult, most int) {
 		s.Arrived += m.Arrived
 	}
 }
+
+// A workload that begins without demand and may scale to zero begins at zero, and its HPA wakes it.
+func TestAWorkloadThatBeginsAtZeroWakes(t *testing.T) {
+	spec := sim.Spec{
+		Capacity: 10, PodLead: sim.Constant(time.Minute),
+		HPA: hpa.Spec{
+			Max: 20, Cluster: hpa.DefaultCluster(),
+			Metrics: []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},
+		},
+	}
+	spec.HPA.Cluster.ScaleToZero = true
+	all, err := sim.New(spec, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), sim.DefaultSync, []float64{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last sim.StepResult
+	for i := range 40 {
+		value := 0.0
+		if i >= 20 {
+			value = 5
+		}
+		if last = all[0].Step(value, value); i < 20 && last.Held != 0 {
+			t.Fatalf("step %d: %+v", i, last)
+		}
+	}
+	if last.Ready != 1 {
+		t.Errorf("five minutes after the demand began: %+v", last)
+	}
+}

@@ -51,11 +51,11 @@ func (c *Comparison) idleNotes(note noteFunc) {
 			return
 		}
 		note("%s: at zero replicas in %s of %s without demand (idle spells of an hour or more). After an hour or more with "+
-			"less than a tenth of a replica, demand returned %s, and something was late within an hour %s. %d of the returns came "+
-			"at about the same time as on one of the three days before; something was late after %d of these.",
+			"less than a tenth of a replica, demand returned %s, and found no ready replica %s. %d of the returns came at about the same "+
+			"time as on one of the three days before; %d of these found no ready replica.",
 			name, humanize.Percent(idle.Asleep.Hours()/idle.Idle.Hours()), humanize.Plural(int(idle.Idle.Hours()), "hour"),
-			humanize.Plural(idle.Returns.Count, "time"), humanize.Plural(idle.Returns.Late, "time"),
-			idle.Recurring.Count, idle.Recurring.Late)
+			humanize.Plural(idle.Returns.Count, "time"), humanize.Plural(idle.Returns.Asleep, "time"),
+			idle.Recurring.Count, idle.Recurring.Asleep)
 	}
 }
 

@@ -17,8 +17,8 @@ type IdleTime struct {
 	Returns, Recurring Returns
 }
 
-// Returns counts how often demand returned, and after how many of these returns demand was late within the first hour.
-type Returns struct{ Count, Late int }
+// Returns counts how often demand returned, and after how many of these returns it found no ready replica within the first hour.
+type Returns struct{ Count, Asleep int }
 
 // sameTime is how far apart the times of day of recurring returns are, and returnDays is how many days back they are looked for.
 const (
@@ -36,9 +36,9 @@ type idleMeter struct {
 	// spell is the length of the current time without demand, and asleep is the part of it without replicas. low is the time since the
 	// demand was last at least a tenth of a replica.
 	spell, asleep, low time.Duration
-	// returning is what is left of the hour after the newest return; late is true if demand was late in it, and recurs if it recurs.
-	returning    time.Duration
-	late, recurs bool
+	// returning is what is left of the hour after the newest return. missed is true if demand found no replica in it, and recurs if it recurs.
+	returning      time.Duration
+	missed, recurs bool
 	// returns are the times of the returns.
 	returns []time.Time
 }
@@ -58,11 +58,11 @@ func (i *idleMeter) step(m *sim.StepResult) {
 		}
 		i.low = 0
 	}
-	if i.returning > 0 && m.Late > 0 && !i.late {
-		i.late = true
-		i.Returns.Late++
+	if i.returning > 0 && m.Arrived > 0 && m.Ready == 0 && !i.missed {
+		i.missed = true
+		i.Returns.Asleep++
 		if i.recurs {
-			i.Recurring.Late++
+			i.Recurring.Asleep++
 		}
 	}
 	i.returning -= sync
@@ -70,7 +70,7 @@ func (i *idleMeter) step(m *sim.StepResult) {
 
 // startReturn records a return.
 func (i *idleMeter) startReturn(at time.Time) {
-	i.returning, i.late, i.recurs = minIdleSpell, false, i.hasRecurred(at)
+	i.returning, i.missed, i.recurs = minIdleSpell, false, i.hasRecurred(at)
 	i.returns = append(i.returns, at)
 	i.Returns.Count++
 	if i.recurs {
