@@ -48,10 +48,7 @@ func (r *reader) autoscalers(
 	words = append(words, r.variants(spec, references, &choice, target)...)
 	doubts := unusedReasons(choice.Skipped, s.UnreadReason)
 	target.DisabledAtZero = disabledAtZero(references)
-	var zero string
-	if target.ScalesToZero, zero = scalesToZero(references, len(target.Variants) > 0, doubts); zero != "" {
-		words = append(words, zero)
-	}
+	target.ScalesToZero, target.NeverZero = scalesToZero(references, len(target.Variants) > 0, doubts)
 	target.Autoscalers, target.AutoscalerSource = choice.Autoscalers, strings.Join(append(words, doubts...), "; ")
 	// Autoscalers that are not used still read the value, and may have more replicas.
 	target.Uncapped = len(choice.Skipped) > 0
@@ -64,24 +61,23 @@ func (r *reader) autoscalers(
 	target.Uncalibrated = uncalibratedMessage(target.Settings, doubts)
 }
 
-// scalesToZero reports whether exactly 0 is served while the workload is idle, and describes this if an HPA has minReplicas 0. Every
+// scalesToZero reports whether exactly 0 is served while the workload is idle, or says why it is not although an HPA has minReplicas 0. Every
 // autoscaler that may read the value must be known and have a minimum of 0: any other one would keep its minimum anyway, or be unable to
 // leave zero.
-func scalesToZero(references []Reference, variants bool, doubts []string) (serves bool, description string) {
+func scalesToZero(references []Reference, variants bool, doubts []string) (serves bool, never string) {
 	if !slices.ContainsFunc(references, func(r Reference) bool { return r.ScalesToZero && !r.IsScaledObject() }) {
 		return false, ""
 	}
-	const never = "exactly 0 is never served, because "
 	i := slices.IndexFunc(references, func(r Reference) bool { return !r.ScalesToZero })
 	switch {
 	case len(doubts) > 0:
-		return false, never + "some autoscalers that read the value are not known or not used"
+		return false, "some autoscalers that read the value are not known or not used"
 	case i >= 0:
-		return false, never + references[i].Autoscaler + " has a minimum of at least 1"
+		return false, references[i].Autoscaler + " has a minimum of at least 1"
 	case variants:
-		return false, never + "the Forecast has variants"
+		return false, "the Forecast has variants"
 	}
-	return true, "exactly 0 is served while the workload is idle"
+	return true, ""
 }
 
 // disabledAtZero returns the autoscalers whose controllers read no metrics, because something else scaled the workload to zero.

@@ -28,7 +28,7 @@ import (
 type Job struct {
 	Key snapshot.Key
 	// Generation of the object. A change of it or of another field rebuilds the job's state, except Alias, LeadSource,
-	// LeadPool, AutoscalerSource, Unused, Uncalibrated, ScaledToZero, DisabledAtZero, Starting, VariantLimits, ReadWhole,
+	// LeadPool, AutoscalerSource, Unused, Uncalibrated, ScaledToZero, NeverZero, DisabledAtZero, Starting, VariantLimits, ReadWhole,
 	// Created, Record and Pause.
 	Generation int64
 	// Created is when the object was created; zero if unknown, for example for a file. Informative.
@@ -77,6 +77,8 @@ type Job struct {
 	ScaledToZero demand.ZeroPeriods
 	// ScalesToZero: exactly 0 is served while the workload is idle, because every autoscaler that reads the value may scale to zero.
 	ScalesToZero bool
+	// NeverZero is why exactly 0 is not served although an HPA may scale to zero; empty if there is no such HPA. Only the reason uses it.
+	NeverZero string
 	// DisabledAtZero are the autoscalers that do not scale the workload, because something else scaled it to zero. Only a condition uses it.
 	DisabledAtZero []string
 	// Starting: a replica of the workload is starting, so exactly 0 is not served.

@@ -193,7 +193,8 @@ func sameState(a, b Job) bool {
 	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
 	a.Created, a.Alias, a.Unused = b.Created, b.Alias, b.Unused
 	a.LeadPool, a.ScaledToZero, a.Starting, a.Pause, a.Record = b.LeadPool, b.ScaledToZero, b.Starting, b.Pause, b.Record
-	a.VariantLimits, a.ReadWhole, a.DisabledAtZero = b.VariantLimits, b.ReadWhole, b.DisabledAtZero
+	a.VariantLimits, a.ReadWhole = b.VariantLimits, b.ReadWhole
+	a.NeverZero, a.DisabledAtZero = b.NeverZero, b.DisabledAtZero
 	return reflect.DeepEqual(a, b)
 }
 
@@ -326,7 +327,7 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 		e := w.published.entryAt(w.job, now)
 		l.clocks.explain(e, w.job)
 		e.Conditions = w.steady(e.Conditions, now)
-		if t.Starting {
+		if e.Decision.Zero.Never = t.NeverZero; t.Starting {
 			e.Decision.KeepAwake()
 		}
 		applyPause(e, t.Pause) // The pause also applies while a query is in flight.

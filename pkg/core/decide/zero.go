@@ -18,6 +18,8 @@ type Zero struct {
 	Asleep bool
 	// Awake is the value without the rule.
 	Awake float64
+	// Never is why the rule does not apply although an HPA may scale to zero; empty if there is no such HPA.
+	Never string
 }
 
 // ZeroBelow returns the value below which a workload is idle: a tenth of what a replica sustains, by the smallest target of its autoscalers.

@@ -89,4 +89,11 @@ func TestReasonOfZero(t *testing.T) {
 	if got := d.Reason(); !strings.Contains(got, "0 is served instead of 3, because for a lead window nothing was observed") {
 		t.Error(got)
 	}
+	never := decide.Decision{Value: 3, Zero: decide.Zero{Never: "ScaledObject/b has a minimum of at least 1"}}
+	if got := never.Reason(); !strings.Contains(got, "never scaled to zero, because ScaledObject/b has a minimum") {
+		t.Error(got)
+	}
+	if never.Observed = 1; strings.Contains(never.Reason(), "never") {
+		t.Error("it matters only while nothing is observed: " + never.Reason())
+	}
 }

@@ -73,31 +73,13 @@ func names(events []calendar.Event) string {
 func testEvents(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	begins := time.Now().UTC().Add(25 * time.Hour).Truncate(time.Second)
-	c.MustKubectl(
-		t,
-		object(
-			"launch",
-			fmt.Sprintf(`start: %q, duration: 2h, times: "3", forecasts: [a]`, begins.Format("2006-01-02T15:04:05")),
-		)+
-			object(
-				"all",
-				`holidays: US, like: Sunday`,
-			)+object(
-			"invalid",
-			`holidays: XX, like: Sunday`,
-		)+
-			object(
-				"missing",
-				`start: "2026-12-01", like: Sunday, forecasts: [c]`,
-			)+
-			object(
-				"late",
-				`start: "2026-12-01", like: Sunday, forecasts: [full]`,
-			),
-		"create",
-		"-f",
-		"-",
-	)
+	starts := begins.Format("2006-01-02T15:04:05")
+	// The oldest comes first, and "all" before "launch" within a second: their order does not depend on when a second begins.
+	c.MustKubectl(t, object("all", `holidays: US, like: Sunday`)+
+		object("launch", fmt.Sprintf(`start: %q, duration: 2h, times: "3", forecasts: [a]`, starts))+
+		object("invalid", `holidays: XX, like: Sunday`)+
+		object("missing", `start: "2026-12-01", like: Sunday, forecasts: [c]`)+
+		object("late", `start: "2026-12-01", like: Sunday, forecasts: [full]`), "create", "-f", "-")
 	w := watch(t, c.Config, slog.New(slog.DiscardHandler))
 	of := func(name string) []calendar.Event { return w.Of(snapshot.Key{Namespace: "default", Name: name}) }
 	if got := names(of("a")); got != "all launch" {
