@@ -19,6 +19,7 @@ const zeroCycle = 460 * time.Second
 // TestFromZero: a stock HPA alone scales workloads to zero and back, by a signal that a gateway reports and by one that only replicas
 // report. An HPA that cannot wake its workload is reported.
 func TestFromZero(t *testing.T) {
+	t.Parallel()
 	cycles, err := strconv.Atoi(os.Getenv("FOREWARM_ZERO"))
 	if err != nil {
 		t.Skip("FOREWARM_ZERO is not a number of cycles: run `make e2e-zero`")
@@ -44,7 +45,8 @@ func TestFromZero(t *testing.T) {
 
 // hpaToZero is an HPA of a Deployment, from 0 to 20 replicas.
 func hpaToZero(name string) string {
-	return strings.Replace(hpa("asleep", name, name, external(name, "")), "  maxReplicas", "  minReplicas: 0\n  maxReplicas", 1)
+	text := hpa("asleep", name, name, external(name, ""))
+	return strings.Replace(text, "  maxReplicas", "  minReplicas: 0\n  maxReplicas", 1)
 }
 
 // stockHPAFromZero: in each cycle, a workload is ready before the first request, and at zero again after the last one.
@@ -53,7 +55,8 @@ func (s *stage) stockHPAFromZero(t *testing.T, name string, times schedule, cycl
 	var silent atomic.Bool
 	s.demand.follow("asleep", name, times.reported(name, &silent))
 	s.MustApply(t, workload("asleep", name, "5s", 1),
-		forecastOf("asleep", name, "leadTime: {mode: Fixed, duration: 10s}", "seasons: ["+zeroCycle.String()+"]"), hpaToZero(name))
+		forecastOf("asleep", name, "leadTime: {mode: Fixed, duration: 10s}", "seasons: ["+zeroCycle.String()+"]"),
+		hpaToZero(name))
 	asleep, ready, done, awake := time.Time{}, time.Duration(0), 0, time.Now()
 	for deadline := time.Now().Add(time.Duration(cycles+2) * zeroCycle); time.Now().Before(deadline); time.Sleep(time.Second) {
 		now, until := s.zeroScaleState(t, name), times.until(time.Now())

@@ -207,7 +207,8 @@ func TestScalesToZero(t *testing.T) {
 	disabled := zero(h + "a")
 	disabled.DisabledAtZero = true
 	o := object(t, header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n")
-	if got := resolve(t, o, manifest.ClusterState{Autoscalers: refs(disabled)}).DisabledAtZero; !slices.Equal(got, []string{h + "a"}) {
+	got := resolve(t, o, manifest.ClusterState{Autoscalers: refs(disabled)}).DisabledAtZero
+	if !slices.Equal(got, []string{h + "a"}) {
 		t.Errorf("disabled are %q", got)
 	}
 }

@@ -153,7 +153,8 @@ func TestAsleepAtNight(t *testing.T) {
 	for range 2 { // The second loop has just started.
 		loop, _ := newLoop(t, &demandSource{demand: demandWithReplicas}, fixedJobs{job})
 		e := entry(t, loop.Step(t.Context(), night), "llama")
-		if answer, err := e.Answer(decide.Overrides{}, night); err != nil || answer.Value != 0 || !e.Decision.Zero.Asleep {
+		answer, err := e.Answer(decide.Overrides{}, night)
+		if err != nil || answer.Value != 0 || !e.Decision.Zero.Asleep {
 			t.Errorf("at three in the night: %+v, %v: %s", answer, err, e.Decision.Reason())
 		}
 	}
@@ -176,7 +177,8 @@ func TestAnHPAThatIsDisabledAtZero(t *testing.T) {
 	}
 	loop, _ = newLoop(t, &demandSource{demand: daily}, fixedJobs{job})
 	c := condition(t, entry(t, loop.Step(t.Context(), noon), "llama"), snapshot.ConditionAutoscalers)
-	if c.True || c.Reason != "DisabledAtZero" || !strings.Contains(c.Message, "HorizontalPodAutoscaler/llama does not scale Deployment/llama") ||
+	if c.True || c.Reason != "DisabledAtZero" ||
+		!strings.Contains(c.Message, "HorizontalPodAutoscaler/llama does not scale Deployment/llama") ||
 		!strings.Contains(c.Message, "kubectl scale --replicas=1 deployment/llama -n inference") {
 		t.Errorf("%+v", c)
 	}

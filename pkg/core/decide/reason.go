@@ -51,8 +51,8 @@ func (d *Decision) Reason() string {
 			*d.decided())
 	}
 	if d.Zero.Asleep {
-		add("0 is served instead of %.6g, because for a lead window nothing was observed and less than a tenth of a replica "+
-			"was expected", d.Zero.Awake)
+		add("0 is served instead of %.6g, because for a lead window nothing was observed and less than a tenth of a "+
+			"replica was expected", d.Zero.Awake)
 	}
 	if d.Zero.Never != "" && d.Observed == 0 {
 		add("the workload is never scaled to zero, because %s", d.Zero.Never)

@@ -57,7 +57,10 @@ func TestSleepsAtNight(t *testing.T) {
 	changes := play(f, 5*1440, 6*1440, byHours)
 	const opens, closes = 5*1440 + 9*60, 5*1440 + 18*60
 	// A candidate may expect demand for a moment at night, and be wrong.
-	if len(changes) < 2 || len(changes) > 4 || !describe(f).Decision.Zero.Asleep || changes[0] > opens-4 || changes[0] < opens-15 ||
+	if len(changes) < 2 || len(changes) > 4 || !describe(f).Decision.Zero.Asleep {
+		t.Fatalf("it wakes and sleeps at %v", changes)
+	}
+	if changes[0] > opens-4 || changes[0] < opens-15 ||
 		changes[1] < closes || changes[1] > closes+30 {
 		t.Errorf("it wakes and sleeps at %v, the office is open from %d to %d", changes, opens, closes)
 	}

@@ -50,10 +50,11 @@ func (c *Comparison) idleNotes(note noteFunc) {
 			note("The HPA may scale to zero, but the demand was never 0 for an hour.")
 			return
 		}
-		note("%s: at zero replicas in %s of %s without demand (idle spells of an hour or more). After an hour or more with "+
-			"less than a tenth of a replica, demand returned %s, and found no ready replica %s. %d of the returns came at about the same "+
-			"time as on one of the three days before; %d of these found no ready replica.",
-			name, humanize.Percent(idle.Asleep.Hours()/idle.Idle.Hours()), humanize.Plural(int(idle.Idle.Hours()), "hour"),
+		note("%s: at zero replicas in %s of %s without demand (idle spells of an hour or more). After an hour or more "+
+			"with less than a tenth of a replica, demand returned %s, and found no ready replica %s. %d of the returns "+
+			"came at about the same time as on one of the three days before; %d of these found no ready replica.",
+			name, humanize.Percent(idle.Asleep.Hours()/idle.Idle.Hours()),
+			humanize.Plural(int(idle.Idle.Hours()), "hour"),
 			humanize.Plural(idle.Returns.Count, "time"), humanize.Plural(idle.Returns.Asleep, "time"),
 			idle.Recurring.Count, idle.Recurring.Asleep)
 	}
