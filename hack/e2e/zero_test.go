@@ -16,6 +16,9 @@ import (
 // so it sleeps for about a minute and a half.
 const zeroCycle = 460 * time.Second
 
+// zeroKinds are the objects that explain what became of a workload.
+const zeroKinds = "outlooks,forecasts,hpa"
+
 // TestFromZero: a stock HPA alone scales workloads to zero and back, by a signal that a gateway reports and by one that only replicas
 // report. An HPA that cannot wake its workload is reported.
 func TestFromZero(t *testing.T) {
@@ -63,7 +66,7 @@ func (s *stage) stockHPAFromZero(t *testing.T, name string, times schedule, cycl
 		silent.Store(now.replicas == "0")
 		switch {
 		case now.replicas == "0" && until == 0:
-			t.Fatalf("at zero during a pulse: %+v\n%s", now, s.get(t, "outlooks,forecasts,hpa", "-n", "asleep", "-o", "wide"))
+			t.Fatalf("at zero during a pulse: %+v\n%s", now, s.get(t, zeroKinds, "-n", "asleep", "-o", "wide"))
 		case now.replicas == "0" && asleep.IsZero():
 			asleep = time.Now()
 			t.Logf("at zero %.0f s after a pulse, awake for %.0f s", (zeroCycle - until - pulse).Seconds(), time.Since(awake).Seconds())
@@ -78,7 +81,7 @@ func (s *stage) stockHPAFromZero(t *testing.T, name string, times schedule, cycl
 			t.Logf("ready %.0f s before the first request", ready.Seconds())
 		}
 	}
-	t.Fatalf("%d of %d cycles: %s", done, cycles, s.get(t, "outlooks,forecasts,hpa", "-n", "asleep", "-o", "wide"))
+	t.Fatalf("%d of %d cycles: %s", done, cycles, s.get(t, zeroKinds, "-n", "asleep", "-o", "wide"))
 }
 
 // stuckAtZero: an HPA that was created while its workload was at zero does not wake it. Forewarm reports this within two minutes, and no
