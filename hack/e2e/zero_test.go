@@ -69,7 +69,8 @@ func (s *stage) stockHPAFromZero(t *testing.T, name string, times schedule, cycl
 			t.Fatalf("at zero during a pulse: %+v\n%s", now, s.get(t, zeroKinds, "-n", "asleep", "-o", "wide"))
 		case now.replicas == "0" && asleep.IsZero():
 			asleep = time.Now()
-			t.Logf("at zero %.0f s after a pulse, awake for %.0f s", (zeroCycle - until - pulse).Seconds(), time.Since(awake).Seconds())
+			t.Logf("at zero %.0f s after a pulse, awake for %.0f s",
+				(zeroCycle - until - pulse).Seconds(), time.Since(awake).Seconds())
 			if ready > 0 {
 				done++
 			}
@@ -94,7 +95,8 @@ func (s *stage) stuckAtZero(t *testing.T) {
 	begun := time.Now()
 	reported := func(t *testing.T) string {
 		t.Helper()
-		return s.get(t, "forecast", name, "-n", "asleep", "-o", `jsonpath={.status.conditions[?(@.type=="AutoscalersActive")].reason}`)
+		return s.get(t, "forecast", name, "-n", "asleep", "-o",
+			`jsonpath={.status.conditions[?(@.type=="AutoscalersActive")].reason}`)
 	}
 	expect(t, "the condition AutoscalersActive", reported, "DisabledAtZero")
 	if took := time.Since(begun); took > 2*time.Minute {
