@@ -127,7 +127,7 @@ f.dashboard(
         'none',
         'sum(%s) or vector(0)' % f.each('forewarm_workload_replicas', 'state="unready"'),
         w=12,
-        alerts=['ForewarmReplicasNotReady']
+        alerts=['ForewarmReplicasNotReady', 'ForewarmAutoscalerDisabled']
       ),
       f.number(
         'Autoscalers without their Forecast',

@@ -121,7 +121,7 @@ func count(s *sim.Score, i int, m sim.StepResult, most int) {
 // A workload that begins without demand and may scale to zero begins at zero, and its HPA wakes it.
 func TestAWorkloadThatBeginsAtZeroWakes(t *testing.T) {
 	spec := sim.Spec{
-		Capacity: 10, PodLead: sim.Constant(time.Minute),
+		Capacity: 10, PodLead: sim.Constant(time.Minute), FromZero: true,
 		HPA: hpa.Spec{
 			Max: 20, Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},

@@ -26,6 +26,8 @@ type Spec struct {
 	Capacity float64
 	// HPA scales the workload. It has one metric: the served value.
 	HPA hpa.Spec
+	// FromZero: a workload that begins without replicas was scaled to zero by its HPA, which therefore wakes it.
+	FromZero bool
 	// Sync is the period of the HPA's controller.
 	Sync time.Duration
 	// PodLead is the lead time of a pod that has a place.

@@ -50,7 +50,7 @@ func newWorkload(spec Spec, start time.Time, step time.Duration, demand float64)
 	if err != nil {
 		return nil, err
 	}
-	if spec.HPA.Cluster.ScaleToZero { // A workload that starts at zero was scaled there by its HPA.
+	if spec.FromZero {
 		controller.RecordScaling(start, 1, 0)
 	}
 	k := newSettings(&spec, start, step)

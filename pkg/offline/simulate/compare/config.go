@@ -143,7 +143,7 @@ func (c *Config) spec(target int64) sim.Spec {
 	}
 	return sim.Spec{
 		Capacity: c.Capacity, HPA: h, PodLead: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait,
-		Deadline: c.Deadline, Interruptions: c.interruptions,
+		Deadline: c.Deadline, Interruptions: c.interruptions, FromZero: h.Cluster.ScaleToZero,
 	}
 }
 
