@@ -173,6 +173,38 @@ func TestFromZero(t *testing.T) {
 	}
 }
 
+// A second metric must be 0 while nothing is served, or it keeps a replica. At zero it may fail, as a metric of pods does: the other one
+// still wakes the workload.
+func TestASecondMetricAtZero(t *testing.T) {
+	s := spec()
+	s.Min, s.Cluster.ScaleToZero, s.Cluster.DownscaleStabilization = 0, true, 0
+	second := hpa.Metric{Name: "second", Source: hpa.External, Type: hpa.AverageValue, Target: 1000}
+	s.Metrics = append(s.Metrics, second)
+	c := newController(t, s)
+	for i, step := range []struct {
+		replicas      int32
+		first, second int64 // −1 is a failed reading.
+		want          int32
+	}{
+		{2, 8_000_000, 0, 2},
+		{2, 0, 1, 1},          // The second metric is a thousandth.
+		{1, 0, -1, 1},         // It failed, so the HPA does not scale down.
+		{1, 0, 0, 0},          // Both are 0.
+		{0, 0, -1, 0},         // No pod reports the second metric.
+		{0, 8_000_000, -1, 2}, // The first wakes the workload alone.
+	} {
+		see := observed(step.replicas, step.first)
+		if step.second < 0 {
+			see.Readings = append(see.Readings, hpa.Reading{Err: errors.New("no pods")})
+		} else {
+			see.Readings = append(see.Readings, hpa.Reading{Values: []int64{step.second}})
+		}
+		if got := c.Sync(noon().Add(time.Duration(i)*time.Minute), see); got.Replicas != step.want {
+			t.Errorf("step %d: %d replicas, want %d", i, got.Replicas, step.want)
+		}
+	}
+}
+
 func TestValidateReportsEveryProblem(t *testing.T) {
 	bad := -0.1
 	s := hpa.Spec{
