@@ -61,21 +61,21 @@ func (r *reader) autoscalers(
 	target.Uncalibrated = uncalibratedMessage(target.Settings, doubts)
 }
 
-// scalesToZero reports whether exactly 0 is served while the workload is idle, or says why it is not although an HPA has minReplicas 0. Every
+// scalesToZero reports whether the rule for idle workloads may apply, and says why it does not although an HPA has minReplicas 0. Every
 // autoscaler that may read the value must be known and have a minimum of 0: any other one would keep its minimum anyway, or be unable to
 // leave zero.
-func scalesToZero(references []Reference, variants bool, doubts []string) (serves bool, never string) {
+func scalesToZero(references []Reference, variants bool, doubts []string) (may bool, never string) {
 	if !slices.ContainsFunc(references, func(r Reference) bool { return r.ScalesToZero && !r.IsScaledObject() }) {
 		return false, ""
 	}
-	i := slices.IndexFunc(references, func(r Reference) bool { return !r.ScalesToZero })
+	i := slices.IndexFunc(references, func(r Reference) bool { return !r.ScalesToZero && r.Refused == "" })
 	switch {
-	case len(doubts) > 0:
-		return false, "some autoscalers that read the value are not known or not used"
 	case i >= 0:
 		return false, references[i].Autoscaler + " has a minimum of at least 1"
 	case variants:
 		return false, "the Forecast has variants"
+	case len(doubts) > 0: // They may pass soon, so the forecaster keeps its state.
+		return true, "some autoscalers that read the value are not known or not used"
 	}
 	return true, ""
 }

@@ -193,8 +193,8 @@ func TestScalesToZero(t *testing.T) {
 		{"an HPA and KEDA", "", refs(zero(h+"a"), keda), "", true, ""},
 		{"KEDA alone scales to zero by itself", "", refs(keda), "", false, ""},
 		{"another HPA has a minimum", "", refs(zero(h+"a"), referring(h+"b", 64)), "", false, h + "b has a minimum of at least 1"},
-		{"one is not used", "", refs(zero(h+"a"), refused(h+"b", "no")), "", false, "some autoscalers that read the value are not known or not used"},
-		{"some are not read", "", refs(zero(h + "a")), "not allowed", false, "some autoscalers that read the value are not known or not used"},
+		{"one is not used", "", refs(zero(h+"a"), refused(h+"b", "no")), "", true, "some autoscalers that read the value are not known or not used"},
+		{"some are not read", "", refs(zero(h + "a")), "not allowed", true, "some autoscalers that read the value are not known or not used"},
 		{"no autoscaler", "  scaling: {target: 64, minReplicas: 0}\n", nil, "", false, ""},
 		{"only minimums of 1", "", refs(referring(h+"a", 64)), "", false, ""},
 	} {

@@ -240,7 +240,7 @@ func (r *result) conditions(e *snapshot.ForecastSnapshot, t Job, now time.Time) 
 	out := []snapshot.Condition{r.readyCondition(e, t, now), r.sourceCondition(e, t, now)}
 	for _, c := range []snapshot.Condition{
 		r.scaledToZeroCondition(e, t), r.dataCondition(), r.signalCondition(t), eventsCondition(e),
-		r.saturatedCondition(), r.deferrableCondition(e.Objective, t), autoscalersCondition(e, t),
+		r.saturatedCondition(), r.deferrableCondition(e.Objective, t), autoscalersCondition(e, t, now),
 	} {
 		if c.Reason != "" {
 			out = append(out, c)
@@ -261,8 +261,9 @@ func (r *result) conditions(e *snapshot.ForecastSnapshot, t Job, now time.Time) 
 }
 
 // autoscalersCondition says that autoscalers do not wake a workload for which demand is expected.
-func autoscalersCondition(e *snapshot.ForecastSnapshot, t Job) snapshot.Condition {
-	if len(t.DisabledAtZero) == 0 || !e.State.Serves() || !e.Decision.ExpectsDemand(e.Settings) {
+func autoscalersCondition(e *snapshot.ForecastSnapshot, t Job, now time.Time) snapshot.Condition {
+	if len(t.DisabledAtZero) == 0 || !e.State.Serves() ||
+		!e.Decision.ExpectsDemand(e.Settings) && !e.IsReturnDue(now) {
 		return snapshot.Condition{}
 	}
 	kind, name, _ := strings.Cut(t.Workload, "/")

@@ -75,9 +75,10 @@ type Job struct {
 	// ScaledToZero is when the workload was scaled to zero. A step without a sample is then a demand of 0. A change takes effect at later
 	// steps.
 	ScaledToZero demand.ZeroPeriods
-	// ScalesToZero: exactly 0 is served while the workload is idle, because every autoscaler that reads the value may scale to zero.
+	// ScalesToZero: exactly 0 is served while the workload is idle, because every known autoscaler that reads the value may scale to zero.
 	ScalesToZero bool
-	// NeverZero is why exactly 0 is not served although an HPA may scale to zero; empty if there is no such HPA. Only the reason uses it.
+	// NeverZero is why the rule for idle workloads does not apply although an HPA may scale to zero; empty if it applies, or if there is no
+	// such HPA.
 	NeverZero string
 	// DisabledAtZero are the autoscalers that do not scale the workload, because something else scaled it to zero. Only a condition uses it.
 	DisabledAtZero []string

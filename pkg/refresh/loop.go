@@ -327,9 +327,7 @@ func (l *Loop) snapshot(jobs []Job, now time.Time) *snapshot.Snapshot {
 		e := w.published.entryAt(w.job, now)
 		l.clocks.explain(e, w.job)
 		e.Conditions = w.steady(e.Conditions, now)
-		if e.Decision.Zero.Never = t.NeverZero; t.Starting {
-			e.Decision.KeepAwake()
-		}
+		applyZero(e, &t, now)
 		applyPause(e, t.Pause) // The pause also applies while a query is in flight.
 		if e.State == snapshot.FallingBack {
 			w.fallbacks++
@@ -379,6 +377,18 @@ func logSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.Forecas
 	if suspect && !already {
 		log.WarnContext(ctx, "the demand is suspect",
 			"forecast", is.Key.String(), "reason", snapshot.ReasonSuspect, "now", words)
+	}
+}
+
+// applyZero decides with what the forecaster does not know whether a workload may sleep: not while a replica is starting, not while a
+// return of the demand is due although the source has no newer samples, and not by the newest hour of the history alone, unless the
+// workload is at zero already.
+func applyZero(e *snapshot.ForecastSnapshot, t *Job, now time.Time) {
+	switch {
+	case t.NeverZero != "":
+		e.Decision.NeverZero(t.NeverZero)
+	case t.Starting, e.IsReturnDue(now), e.Partial && !t.ScaledToZero.At(now):
+		e.Decision.KeepAwake()
 	}
 }
 

@@ -158,10 +158,37 @@ func TestAsleepAtNight(t *testing.T) {
 			t.Errorf("at three in the night: %+v, %v: %s", answer, err, e.Decision.Reason())
 		}
 	}
-	job.Starting = true
-	loop, _ := newLoop(t, &demandSource{demand: demandWithReplicas}, fixedJobs{job})
-	if e := entry(t, loop.Step(t.Context(), night), "llama"); e.Decision.Value < 0.001 {
-		t.Errorf("a replica is starting, and %v is served", e.Decision.Value)
+	for name, change := range map[string]func(*refresh.Job){
+		"a replica is starting":            func(j *refresh.Job) { j.Starting = true },
+		"an autoscaler may not be at zero": func(j *refresh.Job) { j.NeverZero = "of another HPA" },
+	} {
+		changed := job
+		change(&changed)
+		loop, _ := newLoop(t, &demandSource{demand: demandWithReplicas}, fixedJobs{changed})
+		e := entry(t, loop.Step(t.Context(), night), "llama")
+		if e.Decision.Zero.Asleep || changed.Starting && e.Decision.Value < 0.001 ||
+			changed.NeverZero != "" && e.Decision.Zero.Applies {
+			t.Errorf("%s, and %v is served: %+v", name, e.Decision.Value, e.Decision.Zero)
+		}
+	}
+}
+
+// Without newer samples the workload stays asleep, but not when a return of the demand is due.
+func TestAReturnIsDueWithoutSamples(t *testing.T) {
+	job, _ := asleepAtNight()
+	job.StaleAfter = 12 * time.Hour
+	source := &demandSource{demand: demandWithReplicas}
+	loop, _ := newLoop(t, source, fixedJobs{job})
+	at := noon.Truncate(24 * time.Hour).Add(5*time.Hour + 30*time.Minute)
+	if e := entry(t, loop.Step(t.Context(), at), "llama"); !e.Decision.Zero.Asleep || !e.ReturnDue.After(at) {
+		t.Fatalf("at half past five: %+v, a return is due at %s", e.Decision.Zero, e.ReturnDue)
+	}
+	source.fail = func(refresh.Query) error { return series.ErrUnavailable }
+	for _, after := range []time.Duration{10 * time.Minute, 25 * time.Minute} {
+		e := entry(t, loop.Step(t.Context(), at.Add(after)), "llama")
+		if e.State != snapshot.FallingBack || e.Decision.Zero.Asleep != (after < 20*time.Minute) {
+			t.Errorf("%s later: %s, %+v", after, e.State, e.Decision.Zero)
+		}
 	}
 }
 

@@ -36,9 +36,10 @@ type Decision struct {
 	// Observed demand at this step.
 	Observed float64
 
-	// Rule is how the value was found, and Forecast its result before floors and limits.
-	Rule     Rule
-	Forecast float64
+	// Rule is how the value was found, and Forecast its result before floors and limits. Expected is the Forecast without headroom: the
+	// highest median of the inputs.
+	Rule               Rule
+	Forecast, Expected float64
 	// Quantile is the level that was served; 0 for other rules.
 	Quantile float64
 	// Headroom is the multiplier k: Median + k·Spread is served. HeldSteps is the number of steps in the held time if an older forecast was
@@ -111,7 +112,9 @@ func Decide(settings Settings, k float64, inputs []Input) Decision {
 // Fallback is the decision when no candidate can serve: the forecast of a rule over a lookback, never below the observed
 // demand.
 func Fallback(settings Settings, rule Rule, forecast, observed float64, over time.Duration) Decision {
-	d := Decision{Rule: rule, Forecast: forecast, Value: forecast, Observed: observed, Lookback: over}
+	d := Decision{
+		Rule: rule, Forecast: forecast, Expected: forecast, Value: forecast, Observed: observed, Lookback: over,
+	}
 	if settings.Mode == Forecast {
 		settings.Mode = Floor
 	}
@@ -128,7 +131,7 @@ func HoldSteps(lead, step time.Duration) int {
 func (d *Decision) byQuantile(level float64, window windowpeak.Quantiles) {
 	d.Rule, d.Quantile = byQuantile, level
 	d.Forecast = window.At(level)
-	d.Value = d.Forecast
+	d.Value, d.Expected = d.Forecast, d.Forecast
 	d.Bounded = d.Limit.Known && d.Value > 0 && d.Value >= d.Limit.Forecast // The quantiles already respect the limit.
 }
 
@@ -137,6 +140,9 @@ func (d *Decision) byHeadroom(k float64, inputs []Input) {
 	var at int
 	d.Forecast, at = highestForecast(k, inputs)
 	d.Median, d.Spread = inputs[at].Peak.Median, inputs[at].Peak.Spread
+	for i := range inputs {
+		d.Expected = max(d.Expected, inputs[i].Peak.Median)
+	}
 	if at < len(inputs)-1 {
 		d.HeldSteps = len(inputs)
 	}

@@ -56,7 +56,7 @@ func (p Pause) Apply(d Decision, highest float64) Decision {
 	d.Pause, d.Shadow = p, true
 	d.Value = math.Max(highest*p.Capacity/p.Target, p.Least)
 	if d.Zero.Applies { // The previous HPA did not scale to zero.
-		d.Zero.Awake, d.Value = d.Value, math.Max(d.Value, minAwake)
+		d.Zero.Paused, d.Value = d.Value, math.Max(d.Value, minAwake)
 	}
 	return d
 }

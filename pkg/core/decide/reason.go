@@ -55,7 +55,7 @@ func (d *Decision) Reason() string {
 			"replica was expected", d.Zero.Awake)
 	}
 	if d.Zero.Never != "" && d.Observed == 0 {
-		add("the workload is never scaled to zero, because %s", d.Zero.Never)
+		add("the rule for idle workloads does not apply, because %s", d.Zero.Never)
 	}
 	text := strings.Join(parts, "; ")
 	switch {

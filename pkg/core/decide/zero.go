@@ -16,8 +16,8 @@ type Zero struct {
 	Applies bool
 	// Asleep reports that exactly 0 is served. Otherwise, at least a thousandth is served.
 	Asleep bool
-	// Awake is the value without the rule.
-	Awake float64
+	// Awake is the value without the rule, and Paused the value of a pause without it.
+	Awake, Paused float64
 	// Never is why the rule does not apply although an HPA may scale to zero; empty if there is no such HPA.
 	Never string
 }
@@ -37,20 +37,16 @@ func ZeroBelow(all []Autoscaler) float64 {
 
 // IsIdle reports whether nothing is observed, and so little is expected that the workload may be at zero.
 func (d *Decision) IsIdle(s Settings) bool {
-	expected := *d.decided()
-	if d.Rule == byHeadroom {
-		expected = d.Median
-	}
-	return d.Observed == 0 && expected < s.ZeroBelow
+	return d.Observed == 0 && d.Expected < s.ZeroBelow && d.DeadlineFloor == 0
 }
 
-// ExpectsDemand reports whether demand is observed, or more than IdleShare of a replica would be served.
+// ExpectsDemand reports whether demand is observed, or more than IdleShare of a replica would be served to a workload that is awake.
 func (d *Decision) ExpectsDemand(s Settings) bool {
 	value := d.WithoutZero()
 	if d.Shadow && !d.Pause.Active() {
 		value = d.WouldServe
 	}
-	return d.Observed > 0 || value > IdleShare*s.Target
+	return !d.Zero.Asleep && (d.Observed > 0 || value > IdleShare*s.Target)
 }
 
 // ApplyZero makes a workload that may scale to zero sleep or stay awake. In shadow mode, this applies to what would be served.
@@ -72,10 +68,23 @@ func (d *Decision) KeepAwake() {
 	}
 }
 
+// NeverZero undoes ApplyZero, because an autoscaler may read the value that must not scale to zero. The reason is in words.
+func (d *Decision) NeverZero(reason string) {
+	if d.Zero.Applies {
+		*d.decided() = d.Zero.Awake
+	}
+	d.Zero = Zero{Never: reason}
+}
+
 // WithoutZero returns the value without the rule for idle workloads.
 func (d *Decision) WithoutZero() float64 {
-	if d.Zero.Applies && (!d.Shadow || d.Pause.Active()) {
-		return d.Zero.Awake
+	switch {
+	case !d.Zero.Applies:
+		return d.Value
+	case d.Pause.Active():
+		return d.Zero.Paused
+	case d.Shadow:
+		return d.Value
 	}
-	return d.Value
+	return d.Zero.Awake
 }

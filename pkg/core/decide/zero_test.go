@@ -7,6 +7,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 func TestZeroBelow(t *testing.T) {
@@ -74,7 +75,8 @@ func TestExpectsDemand(t *testing.T) {
 		{decide.Decision{Value: 5}, true},
 		{decide.Decision{Value: 3}, false},
 		{decide.Decision{Value: 3, Observed: 1}, true},
-		{decide.Decision{Zero: decide.Zero{Applies: true, Asleep: true, Awake: 5}}, true},
+		{decide.Decision{Zero: decide.Zero{Applies: true, Awake: 5}}, true},
+		{decide.Decision{Zero: decide.Zero{Applies: true, Asleep: true, Awake: 5}}, false},
 		{decide.Decision{Shadow: true, WouldServe: 5}, true},
 		{decide.Decision{Shadow: true, WouldServe: 3, Value: 9}, false},
 	} {
@@ -91,10 +93,45 @@ func TestReasonOfZero(t *testing.T) {
 		t.Error(got)
 	}
 	never := decide.Decision{Value: 3, Zero: decide.Zero{Never: "ScaledObject/b has a minimum of at least 1"}}
-	if got := never.Reason(); !strings.Contains(got, "never scaled to zero, because ScaledObject/b has a minimum") {
+	if got := never.Reason(); !strings.Contains(got, "rule for idle workloads does not apply, because ScaledObject/b has") {
 		t.Error(got)
 	}
-	if never.Observed = 1; strings.Contains(never.Reason(), "never") {
+	if never.Observed = 1; strings.Contains(never.Reason(), "idle") {
 		t.Error("it matters only while nothing is observed: " + never.Reason())
+	}
+}
+
+// What an autoscaler that may not scale to zero reads is the value without the rule.
+func TestNeverZero(t *testing.T) {
+	for _, asleep := range []bool{false, true} {
+		for _, shadow := range []bool{false, true} {
+			d := decide.Decision{Value: 3, WouldServe: 3, Shadow: shadow}
+			d.ApplyZero(decide.Settings{ZeroBelow: 4}, asleep)
+			d.NeverZero("a reason")
+			if d.Value != 3 || d.WouldServe != 3 || d.Zero != (decide.Zero{Never: "a reason"}) {
+				t.Errorf("asleep %t, shadow %t: %+v", asleep, shadow, d)
+			}
+		}
+	}
+}
+
+// The value is idle by the highest median of the inputs, and not while work needs a floor.
+func TestIsIdle(t *testing.T) {
+	settings := decide.Settings{Late: 0.01, Target: 40, ZeroBelow: 4}
+	held := decide.Input{Peak: windowpeak.Peak{Spread: 20}}
+	for _, c := range []struct {
+		newest decide.Input
+		want   bool
+	}{
+		{decide.Input{}, true},
+		{decide.Input{Peak: windowpeak.Peak{Median: 5}}, false}, // The held input has the higher total, but a lower median.
+		{decide.Input{Peak: windowpeak.Peak{Median: 3, Spread: 90}}, true},
+		{decide.Input{Observed: 1}, false},
+		{decide.Input{DeadlineFloor: 30}, false},
+	} {
+		d := decide.Decide(settings, 1, []decide.Input{held, c.newest})
+		if got := d.IsIdle(settings); got != c.want {
+			t.Errorf("%+v: %t, %+v", c.newest, got, d)
+		}
 	}
 }

@@ -25,7 +25,10 @@ func (f *Forecaster) Describe(e *snapshot.ForecastSnapshot) {
 			e.Events = announced.Describe(f.End())
 		}
 	}
-	e.Plan, e.ReturnDue = f.plan, f.returnIsDue()
+	e.Plan = f.plan
+	if from, known := f.dueReturn(); known {
+		e.ReturnDue = time.Unix(0, from*int64(f.config.Step)).UTC()
+	}
 	if f.peaks == nil {
 		return
 	}

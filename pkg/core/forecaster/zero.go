@@ -19,13 +19,13 @@ type idleness struct {
 	returns []int64
 }
 
-const (
-	// returnSeasons is for how many seasons a return of the demand is expected again. Three days contain a weekend, so a rise that was seen on
-	// Friday is expected on Monday. A rise that was missed once, because no replica was there to report it, is still expected.
-	returnSeasons = 3
-	// maxReturns limits the memory.
-	maxReturns = 512
-)
+// maxReturns limits the memory.
+const maxReturns = 512
+
+// returnSeasons are the seasons after which a return of the demand is expected again. Three days contain a weekend, so a rise that was seen
+// on Friday is expected on Monday. A rise that was missed once, because no replica was there to report it, is still expected. Seven days are
+// a week, after a long weekend.
+func returnSeasons() [4]int64 { return [...]int64{1, 2, 3, 7} }
 
 // countIdle counts the steps for which a workload that may scale to zero is idle: its demand is known to be 0, less than a tenth of a
 // replica is expected, no event is near, and no deferrable work waits. A gap is no evidence: it does not count, and it ends nothing.
@@ -60,20 +60,25 @@ func (f *Forecaster) noteReturn(v float64) {
 	}
 }
 
-// returnIsDue reports whether the demand rose after a time without demand at about this time in one of the last seasons. Such a rise is
-// expected from two lead windows before its time until one lead window after it.
+// returnIsDue reports whether the demand rose after a time without demand at about this time in one of the last seasons.
 func (f *Forecaster) returnIsDue() bool {
+	from, _ := f.dueReturn()
+	return from <= f.next
+}
+
+// dueReturn returns the step from which on the next return of the demand is expected, and whether there is one. A rise of an earlier season
+// is expected from two lead windows before its time until one lead window after it.
+func (f *Forecaster) dueReturn() (from int64, known bool) {
 	season, window := int64(f.config.season()/f.config.Step), int64(f.config.stepsIn(f.config.Window))
-	for _, at := range slices.Backward(f.idle.returns) {
-		ago := f.next - at
-		if ago > returnSeasons*season+window {
-			return false
-		}
-		if into := (ago + 2*window) % season; ago >= season-2*window && into <= 3*window {
-			return true
+	from = math.MaxInt64
+	for _, at := range f.idle.returns {
+		for _, n := range returnSeasons() {
+			if due := at + n*season; f.next <= due+window {
+				from, known = min(from, due-2*window), true
+			}
 		}
 	}
-	return false
+	return from, known
 }
 
 // workWaits reports whether deferrable work arrives or waits.
@@ -85,20 +90,12 @@ func (f *Forecaster) workWaits(sample demand.Sample) bool {
 	return c != nil && c.Deferred(0) > 0
 }
 
-// asleep reports whether the workload may be at zero: it has been idle for a lead window. While a sudden low of zeros is not learned yet,
-// its steps count.
+// asleep reports whether the workload may be at zero: it has been idle for a lead window. A sudden low may be an error of the source, so
+// its zeros count only once they are learned.
 func (f *Forecaster) asleep() bool {
-	if !f.Decided() || !f.decision.IsIdle(f.config.Settings) {
-		return false
-	}
-	steps := f.idle.steps
 	lows, _ := f.filter.Fallen()
-	for i := range lows {
-		if lows[i].Demand == 0 {
-			steps++
-		}
-	}
-	return steps >= f.config.stepsIn(f.config.Window)
+	return len(lows) == 0 && f.Decided() && f.decision.IsIdle(f.config.Settings) &&
+		f.idle.steps >= f.config.stepsIn(f.config.Window)
 }
 
 // applyZero applies the rule for idle workloads to the decision.

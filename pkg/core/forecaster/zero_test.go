@@ -100,6 +100,37 @@ func TestAGapIsNoEvidenceOfZero(t *testing.T) {
 	}
 }
 
+// A source that reports 0 for some minutes of a busy day is doubted: nothing is stopped.
+func TestZerosOfABusyDayAreDoubted(t *testing.T) {
+	const noon = 5*1440 + 12*60
+	f := sleeper(noon, byHours, nil)
+	if changes := play(f, noon, noon+9, func(int) float64 { return 0 }); len(changes) > 0 {
+		t.Errorf("nine minutes of zeros at noon put it to sleep at %v", changes)
+	}
+}
+
+// A return of the demand is due two lead windows before its time on the next days and a week later, and on no other day.
+func TestWhenAReturnIsDue(t *testing.T) {
+	once := func(minute int) float64 {
+		if minute >= 1440+540 && minute < 1440+600 {
+			return 200
+		}
+		return 0
+	}
+	f := sleeper(2*1440, once, nil)
+	for day, want := range map[int]int{2: 2, 3: 3, 4: 4, 5: 8, 8: 8} {
+		g := f.Clone()
+		play(g, 2*1440, day*1440, once)
+		if got, at := describe(g).ReturnDue, start.Add(time.Duration(want*1440+540-8)*time.Minute); !got.Equal(at) {
+			t.Errorf("on day %d it is due at %s, want %s", day, got, at)
+		}
+	}
+	play(f, 2*1440, 9*1440, once)
+	if got := describe(f).ReturnDue; !got.IsZero() {
+		t.Errorf("after more than a week it is due at %s", got)
+	}
+}
+
 // Awake, the value is at least a thousandth, at which an HPA keeps one replica: not even the fallback puts a workload to sleep.
 func TestAwakeIsAboveZero(t *testing.T) {
 	f := sleeper(60, func(int) float64 { return 0 }, func(c *forecaster.Config) { c.Window = 2 * time.Hour })

@@ -91,6 +91,11 @@ func (e *ForecastSnapshot) answerPart(name string) (Answer, error) {
 		strings.Join(names, ", "))
 }
 
+// IsReturnDue reports whether demand is expected at a time because it returned at about this time in one of the last seasons.
+func (e *ForecastSnapshot) IsReturnDue(now time.Time) bool {
+	return !e.ReturnDue.IsZero() && !now.Before(e.ReturnDue)
+}
+
 // StateAt returns the entry's state, or Stale if its data has become too old since the snapshot was created.
 func (e *ForecastSnapshot) StateAt(now time.Time) State {
 	if e.State.Serves() && !now.Before(e.StaleAt) {

@@ -90,8 +90,9 @@ type ForecastSnapshot struct {
 	// Past are recent forecasts with the demand that followed, oldest first.
 	Past []ScoredForecast
 
-	// ReturnDue reports that the demand returned after a time without demand at about this time in one of the last seasons.
-	ReturnDue bool
+	// ReturnDue is from when on demand is expected, because it returned after a time without demand at about this time in one of the last
+	// seasons; zero if it never did.
+	ReturnDue time.Time
 	// Plan is how the value is split across variants, and Parts are the resulting parts; empty without variants.
 	Plan  distribute.Plan
 	Parts []distribute.Part

@@ -146,7 +146,8 @@ func (o *Objects) refresh(r *resolution, now time.Time) bool {
 		r.target.ScaledToZero, r.target.Record = slept, record
 	}
 	limits := o.variantLimits(&r.target, now)
-	starting := r.target.ScalesToZero && o.pods.Starting(r.workload, now.Add(-manifest.MaxLead))
+	starting := r.target.ScalesToZero &&
+		o.pods.Starting(r.workload, now.Add(-manifest.MaxLead), now.Add(-leadtime.Window(r.target.Lead)))
 	changed = changed || !slices.Equal(limits, r.target.VariantLimits) || starting != r.target.Starting
 	r.target.VariantLimits, r.target.Starting = limits, starting
 	return changed

@@ -288,7 +288,8 @@ func testPlaces(t *testing.T, c *apiservertest.Cluster) {
 	one, two := owned("db-1"), owned("db-2")
 	k.Create("another-0", map[string]string{"app": "db"}, "StatefulSet", "another")
 	stand("two have come, and one of somebody else", database, 1, 2)
-	if !watch.Starting(database, time.Now().Add(-time.Hour)) || watch.Starting(database, time.Now().Add(time.Hour)) {
+	hourAgo, later := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	if !watch.Starting(database, hourAgo, later) || watch.Starting(database, later, later) {
 		t.Error("two that are not ready start, unless they are too old")
 	}
 	k.Bind(one, "n1")
@@ -297,8 +298,8 @@ func testPlaces(t *testing.T, c *apiservertest.Cluster) {
 	stand("it is told to end", database, 1, 1)
 	k.Delete(two)
 	stand("one that waited is deleted", database, 1, 0)
-	if watch.Starting(database, time.Now().Add(-time.Hour)) {
-		t.Error("the one that is left is ready, and starts")
+	if watch.Starting(database, hourAgo, later) || !watch.Starting(database, hourAgo, hourAgo) {
+		t.Error("the one that is left has been ready for a minute")
 	}
 	k.Delete(before)
 	stand("the last goes", database, 0, 0)

@@ -119,12 +119,12 @@ func (f *follower) unplacedSince(at time.Time) (n int) {
 	return n
 }
 
-// starting reports whether a living pod that was created after a given time is not ready.
-func (f *follower) starting(since time.Time) bool {
+// starting reports whether a living pod was created after a given time and is not ready, or has become ready after another one.
+func (f *follower) starting(created, ready time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range f.living {
-		if !p.ready && p.created.After(since) {
+		if p.ready && p.readyChanged.After(ready) || !p.ready && p.created.After(created) {
 			return true
 		}
 	}
@@ -241,7 +241,9 @@ func (f *follower) observe(p *pod) {
 	if p.Ended {
 		f.end(p.UID)
 	} else {
-		f.trackLiving(p.UID, podState{created: p.Created, placed: p.placed, ready: p.Ready})
+		f.trackLiving(p.UID, podState{
+			created: p.Created, placed: p.placed, ready: p.Ready, readyChanged: p.ReadyChanged,
+		})
 	}
 	if start, first := f.firsts.Observe(p.Pod); first {
 		f.recent.Add(start)

@@ -78,11 +78,11 @@ func readPod(full *corev1.Pod) leadtime.Pod {
 	return p
 }
 
-// podState has when a living pod was created, whether it has a node, and whether it is ready. A nominated node (status.nominatedNodeName)
+// podState has when a living pod was created, whether it has a node, and whether and since when it is ready. A nominated node (status.nominatedNodeName)
 // does not count, because another pod may still get it.
 type podState struct {
-	created       time.Time
-	placed, ready bool
+	created, readyChanged time.Time
+	placed, ready         bool
 }
 
 func exitedWithError(ended *corev1.ContainerStateTerminated) bool {

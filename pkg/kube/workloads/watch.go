@@ -238,10 +238,11 @@ func (w *Watch) UnplacedSince(workload leadtime.Workload, at time.Time) int {
 	return 0
 }
 
-// Starting reports whether a replica of a workload that was created after a given time is not ready yet.
-func (w *Watch) Starting(workload leadtime.Workload, since time.Time) bool {
+// Starting reports whether a replica of a workload is starting: it was created after a given time and is not ready yet, or it has become
+// ready after another one.
+func (w *Watch) Starting(workload leadtime.Workload, created, ready time.Time) bool {
 	f := w.follower(workload)
-	return f != nil && f.starting(since)
+	return f != nil && f.starting(created, ready)
 }
 
 // Listing is the problem of a workload whose pods have not been listed yet, without an error.

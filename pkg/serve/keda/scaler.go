@@ -146,7 +146,7 @@ func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
 		target = 0 // In this case, any demand activates the workload.
 	}
 	whole := t.selection.Variant == ""
-	return whole && (entry.Observed > 0 || entry.ReturnDue) || demand > decide.IdleShare*target, nil
+	return whole && (entry.Observed > 0 || entry.IsReturnDue(s.now())) || demand > decide.IdleShare*target, nil
 }
 
 // metricSpec is one metric and its target.

@@ -282,7 +282,10 @@ func TestAwakeBeforeTheFirstRequest(t *testing.T) {
 func TestAReturnOfAnEarlierDayActivates(t *testing.T) {
 	for _, due := range []bool{false, true} {
 		entry := snapshottest.Ready(snapshottest.Key("ready"))
-		entry.Observed, entry.Decision, entry.ReturnDue = 0, decide.Decision{}, due
+		entry.Observed, entry.Decision, entry.ReturnDue = 0, decide.Decision{}, snapshottest.Now().Add(time.Minute)
+		if due {
+			entry.ReturnDue = snapshottest.Now()
+		}
 		client := dial(t, snapshottest.Store(entry), snapshottest.Now)
 		if got, err := client.IsActive(t.Context(), ref("forecast", "ready")); err != nil || got.GetResult() != due {
 			t.Errorf("active %v (%v), want %v", got.GetResult(), err, due)

@@ -107,7 +107,7 @@ func validateVariants(c *Config, all []Variant) error {
 // variantHPA returns the Config's autoscaler with the limits of a variant.
 func (c *Config) variantHPA(v *Variant) hpa.Spec {
 	out := c.HPA
-	out.Min, out.Max = max(v.Min, 1), v.Max
+	out.Min, out.Max, out.Cluster.ScaleToZero = max(v.Min, 1), v.Max, false
 	out.Metrics = []hpa.Metric{c.HPA.Metrics[0]}
 	out.Metrics[0].Target = max(int64(math.Round(v.Capacity*1000)), 1)
 	return out
