@@ -93,7 +93,7 @@ func TestReasonOfZero(t *testing.T) {
 		t.Error(got)
 	}
 	never := decide.Decision{Value: 3, Zero: decide.Zero{Never: "ScaledObject/b has a minimum of at least 1"}}
-	if got := never.Reason(); !strings.Contains(got, "rule for idle workloads does not apply, because ScaledObject/b has") {
+	if got := never.Reason(); !strings.Contains(got, "does not apply, because ScaledObject/b has a minimum") {
 		t.Error(got)
 	}
 	if never.Observed = 1; strings.Contains(never.Reason(), "idle") {
