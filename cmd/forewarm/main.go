@@ -34,8 +34,8 @@ func limitMemory() {
 }
 
 const (
-	// gcPercent is the minimum GOGC in percent. The live heap consists of samples and scores, mostly without pointers. Therefore four times as
-	// many collections as by default cost little of a large fleet's CPU time, and save a third of its memory.
+	// gcPercent is the minimum GOGC in percent. A collection is cheap, because the live heap is samples and scores with few pointers. Four
+	// times as many collections as by default cost little CPU time with a large fleet, and save a third of its memory.
 	gcPercent = 25
 	// minGarbage is the minimum garbage between two collections. With a small heap, collections at gcPercent would take a fifth of the CPU
 	// time under load, and two fifths while Forecasts are created.

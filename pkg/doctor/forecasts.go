@@ -79,10 +79,9 @@ func (s *state) stateOf(f *v1alpha1.Forecast) []Finding {
 		snapshot.ConditionExposed, snapshot.ConditionAutoscalers,
 	} {
 		// Data that is clean and a signal that is plausible are no finding; demand that is saturated is one.
-		good := metav1.ConditionFalse
-		if kind == snapshot.ConditionData || kind == snapshot.ConditionSignal || kind == snapshot.ConditionExposed ||
-			kind == snapshot.ConditionAutoscalers {
-			good = metav1.ConditionTrue
+		good := metav1.ConditionTrue
+		if kind == snapshot.ConditionSaturated || kind == snapshot.ConditionUncalibrated {
+			good = metav1.ConditionFalse
 		}
 		c := meta.FindStatusCondition(conditions, kind)
 		if c == nil || c.Status == good {

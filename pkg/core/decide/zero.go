@@ -49,14 +49,15 @@ func (d *Decision) ExpectsDemand(s Settings) bool {
 	return !d.Zero.Asleep && (d.Observed > 0 || value > IdleShare*s.Target)
 }
 
-// ApplyZero makes a workload that may scale to zero sleep or stay awake. In shadow mode, this applies to what would be served.
+// ApplyZero makes a workload that may scale to zero sleep or stay awake. It sleeps only if the decision is idle, too. In shadow mode, this
+// applies to what would be served.
 func (d *Decision) ApplyZero(s Settings, asleep bool) {
 	value := d.decided()
 	if s.ZeroBelow == 0 || d.Zero.Applies || math.IsNaN(*value) {
 		return
 	}
-	d.Zero = Zero{Applies: true, Asleep: asleep, Awake: *value}
-	if *value = math.Max(*value, minAwake); asleep {
+	d.Zero = Zero{Applies: true, Asleep: asleep && d.IsIdle(s), Awake: *value}
+	if *value = math.Max(*value, minAwake); d.Zero.Asleep {
 		*value = 0
 	}
 }

@@ -151,14 +151,6 @@ func (c Config) names(name string) bool {
 		slices.ContainsFunc(c.Autoscalers, func(s decide.Autoscaler) bool { return s.Candidate == name }))
 }
 
-// season is the shortest cycle of the demand.
-func (c Config) season() time.Duration {
-	if len(c.Seasons) == 0 {
-		return windowpeak.Day
-	}
-	return c.Seasons[0]
-}
-
 // stepsIn is d in steps, rounded up, at least one.
 func (c Config) stepsIn(d time.Duration) int { return max(1, int((d+c.Step-1)/c.Step)) }
 

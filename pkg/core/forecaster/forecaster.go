@@ -227,7 +227,7 @@ func (f *Forecaster) Fallback() decide.Decision {
 	}
 	value = math.Max(value, f.known(f.peaks.LeadWindow).AtLeast)
 	d := decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
-	d.ApplyZero(f.config.Settings, f.decision.Zero.Asleep && d.IsIdle(f.config.Settings))
+	d.ApplyZero(f.config.Settings, f.decision.Zero.Asleep)
 	return d
 }
 
@@ -320,7 +320,7 @@ func (f *Forecaster) ValuesTo(dst []float64) {
 		if c := f.selection.candidate(i); f.selection.canServe(i, c) {
 			f.extraInputs = f.inputsTo(f.extraInputs, i, c)
 			d := f.selection.decide(i, f.extraInputs)
-			d.ApplyZero(f.selection.settings[i], f.decision.Zero.Asleep && d.IsIdle(f.selection.settings[i]))
+			d.ApplyZero(f.selection.settings[i], f.decision.Zero.Asleep)
 			dst[i] = d.Value
 		}
 	}

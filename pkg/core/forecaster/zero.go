@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // idleness is the state of the rule for idle workloads.
@@ -69,7 +70,8 @@ func (f *Forecaster) returnIsDue() bool {
 // dueReturn returns the step from which on the next return of the demand is expected, and whether there is one. A rise of an earlier season
 // is expected from two lead windows before its time until one lead window after it.
 func (f *Forecaster) dueReturn() (from int64, known bool) {
-	season, window := int64(f.config.season()/f.config.Step), int64(f.config.stepsIn(f.config.Window))
+	season := int64(windowpeak.Config{Seasons: f.config.Seasons}.Season() / f.config.Step)
+	window := int64(f.config.stepsIn(f.config.Window))
 	from = math.MaxInt64
 	for _, at := range f.idle.returns {
 		for _, n := range returnSeasons() {
@@ -94,8 +96,7 @@ func (f *Forecaster) workWaits(sample demand.Sample) bool {
 // its zeros count only once they are learned.
 func (f *Forecaster) asleep() bool {
 	lows, _ := f.filter.Fallen()
-	return len(lows) == 0 && f.Decided() && f.decision.IsIdle(f.config.Settings) &&
-		f.idle.steps >= f.config.stepsIn(f.config.Window)
+	return len(lows) == 0 && f.Decided() && f.idle.steps >= f.config.stepsIn(f.config.Window)
 }
 
 // applyZero applies the rule for idle workloads to the decision.

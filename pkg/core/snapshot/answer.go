@@ -121,8 +121,8 @@ func (e *ForecastSnapshot) decide(s decide.Overrides) (decide.Decision, time.Dur
 		return e.Decision, e.Window, nil
 	}
 	d, window, err := e.decideView(s)
-	if settings := s.Apply(e.Settings); err == nil { // Another view sleeps only while the Forecast itself sleeps.
-		d.ApplyZero(settings, e.Decision.Zero.Asleep && d.IsIdle(settings))
+	if err == nil { // Another view sleeps only while the Forecast itself sleeps.
+		d.ApplyZero(s.Apply(e.Settings), e.Decision.Zero.Asleep)
 	}
 	return d, window, err
 }

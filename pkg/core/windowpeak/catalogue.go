@@ -78,7 +78,7 @@ const (
 //
 //nolint:ireturn // One of several.
 func (c Config) newPredictor(name string, l *pooledRegression, longest int) (predictor, error) {
-	season := c.season()
+	season := c.Season()
 	slot := roundToSteps(season/slotsOfSeason, c.Step)
 	period := int(season / slot)
 	seasonal := season%slot == 0 && period >= 2
@@ -123,7 +123,7 @@ func (c Config) newPredictor(name string, l *pooledRegression, longest int) (pre
 //
 //nolint:ireturn // One of two.
 func (c Config) newRepetition(name string, f *features) (predictor, error) {
-	season := c.season()
+	season := c.Season()
 	minute := roundToSteps(season/lastSeasonSlots, c.Step)
 	switch {
 	case name == LastWeek && season < week:
@@ -160,7 +160,7 @@ func (c Config) newBlockPredictor(of forecast.Model, block, history time.Duratio
 func (c Config) newBlockModel(of forecast.Model, block, history time.Duration) (*BlockModel, error) {
 	return NewBlockModel(BlockModelConfig{
 		Model: of, Step: c.Step, Block: block, Window: max(c.Window, block), History: max(history, block),
-		MatureAfter: matureSeasons * c.season(), SkipQuiet: c.SkipQuiet,
+		MatureAfter: matureSeasons * c.Season(), SkipQuiet: c.SkipQuiet,
 	})
 }
 

@@ -48,8 +48,8 @@ func (c Config) seasons() []time.Duration {
 	return c.Seasons
 }
 
-// season returns the first season.
-func (c Config) season() time.Duration { return c.seasons()[0] }
+// Season returns the shortest cycle of the demand: the first of the Seasons, or a Day.
+func (c Config) Season() time.Duration { return c.seasons()[0] }
 
 // regressionInputs returns the RegressionInputs, or the default.
 func (c Config) regressionInputs() []string {
@@ -116,7 +116,7 @@ type features struct {
 // newFeatures returns features before the first step.
 func newFeatures(c Config) *features {
 	window := c.steps(c.Window)
-	season := c.steps(c.season())
+	season := c.steps(c.Season())
 	f := &features{
 		config:        c,
 		window:        window,

@@ -53,7 +53,7 @@ func newScores(c Config, windows []int, own int) scores {
 		units: series.NewRing[float64](longest + 1), issuedQuantiles: series.NewRing[float64](windows[own] + 1),
 		adaptive: interval.NewAdaptive(c.Level, adaptRate),
 		// A half-life of one season covers a whole cycle and is short enough to demote a model that no longer fits.
-		loss: series.NewFadingMean(c.season()), coverage: series.NewFadingMean(c.season()),
+		loss: series.NewFadingMean(c.Season()), coverage: series.NewFadingMean(c.Season()),
 	}
 	for i, w := range windows {
 		kept := scoreCount / otherEvery

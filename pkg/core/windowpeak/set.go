@@ -201,7 +201,7 @@ func (s *CandidateSet) recordActual(observed float64, stands time.Duration) {
 // scoringInterval returns the number of steps between two scored forecasts. It is one for a young series, and grows until the kept scores
 // cover a season.
 func (s *CandidateSet) scoringInterval() int {
-	season := s.config.steps(s.config.season())
+	season := s.config.steps(s.config.Season())
 	return max(1, min(s.age, season)/scoreCount)
 }
 

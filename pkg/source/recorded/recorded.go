@@ -274,7 +274,7 @@ func (r *Range) onSteps() refresh.Query {
 	return refresh.Query{Expr: r.Query, From: to.Add(r.Step - r.Length.Truncate(r.Step)), To: to, Step: r.Step}
 }
 
-// explain adds how far the reading has come. If the range was too much for the server, it also says what to do.
+// explain adds how much was read. If the range was too much for the server, it also says what to do.
 func (r *Range) explain(ctx context.Context, err error, read time.Duration) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("interrupted after reading %s of %s of history: %w", FormatSpan(read),

@@ -116,7 +116,7 @@ const (
 	// Met (True): the late demand is within the lateness budget. With costRatio, Forewarm uses the headroom with the lowest total cost.
 	// The budget covers a period and is not a limit for each day.
 	Met Verdict = "Met"
-	// Learning (False): less than a day of demand was observed. The headroom is mostly based on other workloads.
+	// Learning (False): less than a day of demand was observed. Most of the headroom is what other workloads needed.
 	//
 	// Fix: wait.
 	Learning Verdict = "Learning"
