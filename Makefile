@@ -121,6 +121,10 @@ e2e: components ## scenarios on a whole control plane with the real HPA controll
 e2e-zero: components ## a stock HPA scales to zero and back, in five cycles of seven minutes (ZERO=n for n cycles)
 	cd hack/e2e && FOREWARM_E2E=1 FOREWARM_ZERO=$(or $(ZERO),5) go test -v -count=1 -timeout 2h -run '^TestFromZero$$' .
 
+.PHONY: e2e-versions
+e2e-versions: ## pkg/core/hpa compared with older HPA controllers, and the chart on older API servers; built from source first (15 minutes for each version, once): VERSIONS=
+	hack/versions.sh $(or $(VERSIONS),1.34.4 1.35.4 1.36.3 1.37.2)
+
 .PHONY: e2e-adapter
 e2e-adapter: components ## the real prometheus-adapter next to Forewarm: equal values, 50 HPAs handed over and back; built from source first (minutes, once)
 	adapter=$$(hack/components/build.sh prometheus-adapter | tail -1) && cd hack/e2e && \

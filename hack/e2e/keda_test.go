@@ -50,6 +50,7 @@ func TestBesideKEDA(t *testing.T) { //nolint:tparallel // Forewarm is away only 
 	t.Run("Served", func(t *testing.T) {
 		t.Run("ObjectMetric", func(t *testing.T) { t.Parallel(); s.objectMetric(t) })
 		t.Run("Triggers", func(t *testing.T) { t.Parallel(); s.triggers(t, scaler) })
+		t.Run("HandedOverAtZero", func(t *testing.T) { t.Parallel(); s.handedOverAtZero(t, scaler) })
 		for _, name := range []string{behindGateway, onItsOwn} {
 			t.Run("FromZeroAhead/"+name, func(t *testing.T) { t.Parallel(); s.fromZero(t, name, scaler, times) })
 		}
@@ -261,6 +262,21 @@ func passed(times string) int {
 		}
 	}
 	return n
+}
+
+// handedOverAtZero: a stock HPA that replaces a ScaledObject while its workload is at zero does not wake it, which Forewarm reports.
+func (s *stage) handedOverAtZero(t *testing.T, scaler string) {
+	t.Helper()
+	const name = "handed-over"
+	s.demand.set("asleep", name, 0)
+	s.MustApply(t, workload("asleep", name, "5s", 1), forecastOf("asleep", name),
+		scaledObject("asleep", name, "external-push", scaler, 0))
+	replicas := func(t *testing.T) string { t.Helper(); return strings.TrimSpace(s.scale(t, "asleep", name)) }
+	expect(t, name+"'s replicas", replicas, "0")
+	s.MustKubectl(t, "delete", "scaledobject", name, "-n", "asleep")
+	s.demand.set("asleep", name, 25)
+	s.MustApply(t, hpaToZero(name, object(name, "")))
+	s.stuckAtZero(t, name)
 }
 
 // fromZero: a workload scales to zero, is ready before the first request, and scales to zero again.

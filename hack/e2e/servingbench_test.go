@@ -231,7 +231,7 @@ func (s *target) get(ctx context.Context, i int) ([]byte, error) {
 	request.Header = http.Header{
 		"Accept":          {cmp.Or(s.accept, "application/vnd.kubernetes.protobuf,application/json")},
 		"X-Forwarded-For": {"127.0.0.1"},
-		"User-Agent":      {"kube-controller-manager/v1.36.3 (linux/amd64) horizontal-pod-autoscaler"},
+		"User-Agent":      {"kube-controller-manager/v1.37.2 (linux/amd64) horizontal-pod-autoscaler"},
 		"X-Remote-User":   {"system:serviceaccount:kube-system:horizontal-pod-autoscaler"},
 		"X-Remote-Uid":    {"6d5b9a1c-6f0c-4a0e-8d3b-0a9c2c6f7f10"},
 		"X-Remote-Group":  {"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},

@@ -33,8 +33,6 @@ type Options struct {
 	Bare bool
 	// Stabilization of scale-downs; default 5 min, as in a real cluster.
 	Stabilization time.Duration
-	// FeatureGates of the kube-apiserver and the kube-controller-manager, such as HPAScaleToZero=true; empty for the defaults.
-	FeatureGates string
 	// Progress is called with what is being started; may be nil.
 	Progress func(format string, args ...any)
 }
@@ -50,6 +48,7 @@ type Cluster struct {
 	etcd      string
 	host      string
 	apiServer apiServer
+	manager   controllerManager
 	forewarm  installation
 
 	mu        sync.Mutex
@@ -61,6 +60,12 @@ type apiServer struct {
 	program processtest.Program
 	process *processtest.Process
 	client  *http.Client
+}
+
+// controllerManager is the kube-controller-manager.
+type controllerManager struct {
+	program processtest.Program
+	process *processtest.Process
 }
 
 // Start starts a cluster, which takes about ten seconds. After an error nothing is left running.
@@ -92,7 +97,8 @@ func (c *Cluster) start(ctx context.Context) error {
 	}{
 		{"etcd", c.startEtcd},
 		{"kube-apiserver", c.startAPIServer},
-		{"kube-controller-manager and kube-scheduler", c.startControllers},
+		{"kube-controller-manager", c.startControllerManager},
+		{"kube-scheduler", c.startScheduler},
 		{"kwok and its nodes", c.startNodes},
 	} {
 		c.Progress("starting %s", part.name)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -83,7 +84,6 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		"--proxy-client-cert-file="+proxy.certificate, "--proxy-client-key-file="+proxy.key,
 		"--enable-aggregator-routing=false",
 		"--enable-priority-and-fairness=false",
-		"--feature-gates="+c.FeatureGates,
 	)
 	c.apiServer.client = &http.Client{
 		Transport: &http.Transport{TLSClientConfig: c.Trust(), DisableKeepAlives: true},
@@ -109,12 +109,8 @@ func (c *Cluster) RestartAPIServer(ctx context.Context) error {
 	return c.awaitAPIServer(ctx)
 }
 
-func (c *Cluster) startControllers(ctx context.Context) error {
-	manager, err := c.certificateKubeconfig("controller-manager", "system:kube-controller-manager")
-	if err != nil {
-		return err
-	}
-	scheduler, err := c.certificateKubeconfig("scheduler", "system:kube-scheduler")
+func (c *Cluster) startControllerManager(ctx context.Context) error {
+	kubeconfig, err := c.certificateKubeconfig("controller-manager", "system:kube-controller-manager")
 	if err != nil {
 		return err
 	}
@@ -122,10 +118,10 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.runPart("kube-controller-manager",
-		"--kubeconfig="+manager,
-		"--authentication-kubeconfig="+manager,
-		"--authorization-kubeconfig="+manager,
+	c.manager.program = c.part("kube-controller-manager",
+		"--kubeconfig="+kubeconfig,
+		"--authentication-kubeconfig="+kubeconfig,
+		"--authorization-kubeconfig="+kubeconfig,
 		"--bind-address=127.0.0.1",
 		"--secure-port="+strconv.Itoa(port),
 		"--leader-elect=false",
@@ -137,29 +133,45 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 		"--kube-api-qps=1000", "--kube-api-burst=2000",
 		"--horizontal-pod-autoscaler-sync-period="+c.Sync.String(),
 		"--horizontal-pod-autoscaler-downscale-stabilization="+c.Stabilization.String(),
-		"--feature-gates="+c.FeatureGates,
 	)
-	if err != nil {
-		return err
-	}
-	if port, err = processtest.FreePort(ctx); err != nil {
-		return err
-	}
-	if _, err := c.runPart("kube-scheduler",
-		"--kubeconfig="+scheduler,
-		"--authentication-kubeconfig="+scheduler,
-		"--authorization-kubeconfig="+scheduler,
-		"--bind-address=127.0.0.1",
-		"--secure-port="+strconv.Itoa(port),
-		"--leader-elect=false",
-	); err != nil {
+	if c.manager.process, err = c.Run(c.manager.program); err != nil {
 		return err
 	}
 	// The controllers work once the default service account exists.
-	return p.Await(ctx, startTimeout, func(ctx context.Context) error {
+	return c.manager.process.Await(ctx, startTimeout, func(ctx context.Context) error {
 		_, err := c.Kubectl(ctx, "", "get", "serviceaccount", "default", "-n", "default")
 		return err
 	})
+}
+
+// RestartControllerManager kills the kube-controller-manager, and starts it again with further arguments.
+func (c *Cluster) RestartControllerManager(args ...string) error {
+	c.manager.process.Kill()
+	program := c.manager.program
+	program.Args = append(slices.Clone(program.Args), args...)
+	var err error
+	c.manager.process, err = c.Run(program)
+	return err
+}
+
+func (c *Cluster) startScheduler(ctx context.Context) error {
+	kubeconfig, err := c.certificateKubeconfig("scheduler", "system:kube-scheduler")
+	if err != nil {
+		return err
+	}
+	port, err := processtest.FreePort(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.runPart("kube-scheduler",
+		"--kubeconfig="+kubeconfig,
+		"--authentication-kubeconfig="+kubeconfig,
+		"--authorization-kubeconfig="+kubeconfig,
+		"--bind-address=127.0.0.1",
+		"--secure-port="+strconv.Itoa(port),
+		"--leader-elect=false",
+	)
+	return err
 }
 
 // Trust returns a client configuration with the cluster's authority.

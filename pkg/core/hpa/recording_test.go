@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 )
 
-// recording holds the results of the controller of Kubernetes 1.36 on generated HPAs;
+// recording holds the results of the controller of Kubernetes 1.37 on generated HPAs;
 // hack/components/kubernetes/hpacases writes it and documents its fields.
 const recording = "testdata/controller.jsonl.gz"
 

@@ -36,12 +36,16 @@ import (
 const (
 	namespace = "default"
 	target    = "target"
+
+	// never is an informer's resync period. With 0, client-go before 0.36 would wait for a channel that is not of the test's bubble.
+	never = 1000 * time.Hour
 )
 
 // world is what the controller sees in addition to the HPA: a scale and a metrics API.
 type world struct {
 	metrics.MetricsClient // Pods and Resource metrics: not asked for
 
+	start    time.Time
 	scale    autoscalingv1.Scale
 	reads    int
 	readings [][]int64
@@ -80,6 +84,10 @@ func (w *world) GetObjectMetric(
 func (w *world) scales() *fakescale.FakeScaleClient {
 	client := &fakescale.FakeScaleClient{}
 	client.AddReactor("get", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		// From 1.37 on, the controller syncs a new HPA at once, before 1.37 a period later. This first sync fails.
+		if time.Since(w.start) == 0 {
+			return true, nil, errDown
+		}
 		w.reads++
 		return true, w.scale.DeepCopy(), nil
 	})
@@ -105,6 +113,7 @@ func record(t *testing.T, seed uint64, syncs int) Case {
 	out := Case{Spec: g.spec()}
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.HPAScaleToZero,
 		out.Spec.ScaleToZero)
+	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.HPAConfigurableTolerance, true)
 	hpa := out.Spec.object(t)
 	out.Spec.completeBy(hpa)
 	synctest.Test(t, func(t *testing.T) {
@@ -113,20 +122,24 @@ func record(t *testing.T, seed uint64, syncs int) Case {
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: target},
 			Status:     autoscalingv1.ScaleStatus{Selector: "app=target"},
 		}}
-		client := fake.NewSimpleClientset(hpa)
-		factory := informers.NewSharedInformerFactory(client, 0)
+		client := fake.NewSimpleClientset()
+		factory := informers.NewSharedInformerFactory(client, never)
 		pods := factory.Core().V1().Pods()
 		controller := podautoscaler.NewHorizontalController(ctx, client.CoreV1(), w.scales(), client.AutoscalingV2(),
 			mapper(), w, factory.Autoscaling().V2().HorizontalPodAutoscalers(), pods,
 			time.Duration(out.Spec.Every)*time.Second, time.Duration(out.Spec.Stabilization)*time.Second,
 			out.Spec.Tolerance, 0, 0)
-		start := time.Now()
 		factory.Start(ctx.Done())
 		over := make(chan struct{})
 		go func() { defer close(over); controller.Run(ctx, 1) }()
+		time.Sleep(time.Second) // It waits for its caches.
+		w.start = time.Now()
+		if _, err := client.AutoscalingV2().HorizontalPodAutoscalers(namespace).Create(ctx, hpa, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 		demand := &load{generator: g}
 		for range syncs {
-			out.Syncs = append(out.Syncs, w.sync(ctx, t, demand, out.Spec, pods.Informer().GetIndexer(), client, start))
+			out.Syncs = append(out.Syncs, w.sync(ctx, t, demand, out.Spec, pods.Informer().GetIndexer(), client))
 		}
 		stop()
 		<-over
@@ -143,7 +156,6 @@ func (w *world) sync(
 	spec Spec,
 	pods cache.Indexer,
 	client *fake.Clientset,
-	start time.Time,
 ) Sync {
 	t.Helper()
 	// Half a period after the last sync, half before the next.
@@ -169,7 +181,7 @@ func (w *world) sync(
 	if w.reads != reads+1 {
 		t.Fatalf("the controller looked %d times", w.reads-reads)
 	}
-	s.At = time.Since(start).Milliseconds()
+	s.At = time.Since(w.start).Milliseconds()
 	time.Sleep(time.Duration(spec.Every) * time.Second / 2)
 	s.Result = w.scale.Spec.Replicas
 	hpa, err := client.AutoscalingV2().HorizontalPodAutoscalers(namespace).Get(ctx, target, metav1.GetOptions{})

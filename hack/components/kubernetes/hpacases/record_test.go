@@ -7,6 +7,7 @@ import (
 	"flag"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -20,7 +21,10 @@ const (
 	path        = "../../../../pkg/core/hpa/testdata/controller.jsonl.gz"
 )
 
-var write = flag.Bool("write", false, "write "+path)
+var (
+	write = flag.Bool("write", false, "write "+path)
+	zero  = flag.Bool("zero", true, "compare HPAs that may scale to zero, too. Before 1.36, the controller read the metrics at zero in any case")
+)
 
 // TestMain silences Kubernetes: the generated HPAs fail on purpose, and the error handlers would sleep by a clock that is
 // not theirs.
@@ -30,13 +34,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestRecording holds the committed recording against the controller, or makes it.
+// TestRecording compares the committed recording with the controller, or writes it.
 func TestRecording(t *testing.T) {
 	recording := bytes.Buffer{}
 	encoder := json.NewEncoder(&recording)
+	want, differ := strings.SplitAfter(string(committed(t)), "\n"), 0
 	for seed := range uint64(cases) {
-		if err := encoder.Encode(record(t, seed, syncsOfEach)); err != nil {
+		got, begin := record(t, seed, syncsOfEach), recording.Len()
+		if err := encoder.Encode(got); err != nil {
 			t.Fatal(err)
+		}
+		if !*write && (*zero || !got.Spec.ScaleToZero) && string(recording.Bytes()[begin:]) != want[seed] {
+			differ++
 		}
 	}
 	if *write {
@@ -45,8 +54,9 @@ func TestRecording(t *testing.T) {
 		}
 		return
 	}
-	if !bytes.Equal(recording.Bytes(), committed(t)) {
-		t.Error("the controller does something else than " + path + " says; go test ./hpacases -write writes it again")
+	if differ > 0 {
+		t.Errorf("the controller does something else with %d of %d HPAs than %s says; go test ./hpacases -write writes it again",
+			differ, cases, path)
 	}
 }
 
