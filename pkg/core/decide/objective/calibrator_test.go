@@ -190,15 +190,20 @@ func TestObjectivesAreMet(t *testing.T) {
 	}
 }
 
-// An autoscaler that may not scale far enough is named, with what it would have taken.
+// An autoscaler that may not scale far enough is named, with what it would have taken. A gap in the demand changes nothing.
 func TestAtMaxReplicas(t *testing.T) {
 	c := config(t, 0.01)
 	c.Autoscalers = []objective.Autoscaler{autoscaler(12)}
 	o := newPlayer(t, c)
-	play(o, days(4, 5))
+	load := days(4, 5)
+	load[len(load)-day/2] = math.NaN()
+	play(o, load)
 	r := o.Report()
 	if r.Verdict != objective.AtMaxReplicas || !strings.Contains(r.Message(), "maxReplicas is 12") {
 		t.Errorf("%s: %s", r.Verdict, r.Message())
+	}
+	if r.PeakReplicas <= 12 || r.PeakReplicas > 100 {
+		t.Errorf("the highest demand needs %d replicas", r.PeakReplicas)
 	}
 }
 

@@ -115,9 +115,9 @@ func (o *openHour) add(s playedStep, live bool) {
 	o.capped += float32(s.sums.capped)
 	o.deferrable += float32(s.sums.deferrable)
 	o.missed += float32(s.sums.missed)
-	o.peak = max(o.peak, float32(s.arrived)) // Not of a gap.
 	if !math.IsNaN(s.arrived) {
 		o.known += s.step
+		o.peak = max(o.peak, float32(s.arrived))
 	}
 	if live {
 		o.live += s.step
