@@ -177,7 +177,7 @@ func TestFieldsWithValuesWithinTheTextAreValid(t *testing.T) {
 func notOurs(code string) bool {
 	field, _, _ := strings.Cut(code, ":")
 	switch field {
-	case "scopeSelector", "insecureSkipTLSVerify", "preemptionPolicy", "query":
+	case "scopeSelector", "insecureSkipTLSVerify", "preemptionPolicy", "query", "scalingAdapter":
 		return true
 	}
 	return false
