@@ -73,6 +73,7 @@ func otherNames() []string {
 		"FailedGetExternalMetric", // The HPA controller's.
 		"Value", "AverageValue",   // The types of an HPA's target.
 		"Never", "NotIn", "In", // Values of fields of Kubernetes.
+		"AzureGovernment", "AzureChina", // Names of Azure's clouds.
 		"LowerPriority", // A value of a field of Kueue.
 	}
 }

@@ -1,6 +1,7 @@
 package repotest_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/source/cloudauth"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
@@ -54,6 +56,8 @@ func checkYAML(text string) error {
 	switch kind := object["kind"]; {
 	case object["sources"] != nil:
 		return checkSources(object["sources"])
+	case object["prometheus"] != nil:
+		return checkAuth(object["prometheus"])
 	case kind == "Forecast":
 		for _, d := range manifest.Parse("", []byte(text)) {
 			if len(d.Problems) > 0 {
@@ -111,6 +115,17 @@ func checkTriggers(triggers any, byPrometheus bool) error {
 		}
 	}
 	return nil
+}
+
+// checkAuth checks the chart's credentials for a managed Prometheus as the server reads them.
+func checkAuth(values any) error {
+	var auth cloudauth.Config
+	read, ok := values.(map[string]any)
+	text, err := yaml.Marshal(read["auth"])
+	if !ok {
+		return errors.New("prometheus has no fields")
+	}
+	return errors.Join(err, auth.Set(string(text)), auth.Validate())
 }
 
 // checkSources checks the chart's sources as the server reads them.

@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,6 +24,8 @@ import (
 	"github.com/prometheus/client_golang/api"
 	promconfig "github.com/prometheus/common/config"
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/forewarm/forewarm/pkg/source/cloudauth"
 )
 
 // Config is the server and its limits. The zero value of every field but URL is its default.
@@ -33,6 +36,8 @@ type Config struct {
 	// HTTP is how the server is reached: credentials, certificates, headers, proxy. Files are read again when they
 	// change. Redirects are never followed, whatever it says.
 	HTTP promconfig.HTTPClientConfig
+	// Auth adds the credentials of a cloud, for its managed Prometheus.
+	Auth cloudauth.Config
 
 	// Hidden keeps the server's address out of errors, which those read in statuses who need not know it.
 	Hidden bool
@@ -47,7 +52,13 @@ type Config struct {
 	// Lookback is how long a sample counts if none follows, sent as lookback_delta, which some engines ignore; default
 	// 0 is the server's own (usually 5 m). Set it to two or three scrape intervals to see short gaps.
 	Lookback time.Duration
+
+	// auth is the transport for Auth, which knows the secrets that it sent.
+	auth *cloudauth.Transport
 }
+
+// maxTokenWait is how long a request waits for the credentials of a cloud, at most half of its own timeout.
+const maxTokenWait = 10 * time.Second
 
 const (
 	defaultTimeout   = 30 * time.Second
@@ -57,7 +68,7 @@ const (
 
 // Validate reports every problem of the configuration.
 func (c Config) Validate() error {
-	problems := []error{c.validateURL(), c.validateHTTP()}
+	problems := []error{c.validateURL(), c.validateHTTP(), c.validateAuth()}
 	if c.Timeout < 0 || c.MaxBytes < 0 || c.MaxPoints < 0 || c.Lookback < 0 {
 		problems = append(problems, errors.New("timeout, lookback and limits must not be negative"))
 	}
@@ -126,6 +137,29 @@ func (c Config) validateHTTP() error {
 	return errors.Join(problems...)
 }
 
+// validateAuth checks what the credentials of a cloud need.
+func (c Config) validateAuth() error {
+	problems := []error{c.Auth.Validate()}
+	if !c.Auth.Enabled() {
+		return problems[0]
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		u = &url.URL{} // See validateURL.
+	}
+	h := c.HTTP
+	basic := u.User != nil || h.BasicAuth != nil
+	if basic || h.Authorization != nil || h.OAuth2 != nil || h.BearerToken != "" || h.BearerTokenFile != "" {
+		problems = append(problems, errors.New(
+			"a token or a password and the credentials of a cloud exclude each other: keep one"))
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && (ip == nil || !ip.IsLoopback()) {
+		problems = append(problems, errors.New(
+			"prometheus URL: the credentials of a cloud are sent over HTTPS only: write https://"))
+	}
+	return errors.Join(problems...)
+}
+
 // checkHeaderValue rejects a value with a line break, which would begin another header. The value may be a secret.
 func checkHeaderValue(name, value string) error {
 	if httpguts.ValidHeaderFieldValue(value) {
@@ -135,19 +169,32 @@ func checkHeaderValue(name, value string) error {
 }
 
 // client is the HTTP client of the API, with credentials and with limits on answers.
-func (c Config) client() (api.Client, error) { //nolint:ireturn // The library's own constructor returns it.
+func (c Config) client() (api.Client, *cloudauth.Transport, error) { //nolint:ireturn // The library's own constructor returns it.
 	settings := c.HTTP
 	settings.TLSConfig.MinVersion = max(settings.TLSConfig.MinVersion, promconfig.TLSVersions["TLS12"])
 	// Validate moves a bearer token to where the transport reads it.
 	if err := settings.Validate(); err != nil {
-		return nil, fmt.Errorf("prometheus client: %w", err)
+		return nil, nil, fmt.Errorf("prometheus client: %w", err)
+	}
+	headers := settings.HTTPHeaders
+	if c.Auth.Enabled() {
+		settings.HTTPHeaders = nil
 	}
 	transport, err := promconfig.NewRoundTripperFromConfig(settings, "forewarm")
 	if err != nil {
-		return nil, fmt.Errorf("prometheus client: %w", err)
+		return nil, nil, fmt.Errorf("prometheus client: %w", err)
 	}
-	return api.NewClient(api.Config{Address: c.URL, Client: &http.Client{
+	var auth *cloudauth.Transport
+	if c.Auth.Enabled() { // A signature is made last, so that it covers the headers.
+		auth = cloudauth.New(c.Auth, transport, min(maxTokenWait, c.Timeout/2))
+		transport = auth
+		if headers != nil {
+			transport = promconfig.NewHeadersRoundTripper(headers, transport)
+		}
+	}
+	client, err := api.NewClient(api.Config{Address: c.URL, Client: &http.Client{
 		Transport:     boundedTransport{next: transport, maxBytes: c.MaxBytes},
 		CheckRedirect: func(to *http.Request, _ []*http.Request) error { return &redirectError{to: to.URL} },
 	}})
+	return client, auth, err
 }

@@ -54,6 +54,9 @@ func (c Config) urlSecrets() []string {
 // secrets returns the parts of a request that may be confidential.
 func (c Config) secrets() []string {
 	all := c.urlSecrets()
+	if c.auth != nil {
+		all = append(all, c.auth.Secrets()...)
+	}
 	if basic := c.HTTP.BasicAuth; basic != nil {
 		name := cmp.Or(basic.Username, contentOf(basic.UsernameFile))
 		all = append(all, basicSecrets(name, cmp.Or(string(basic.Password), contentOf(basic.PasswordFile)))...)

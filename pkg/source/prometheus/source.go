@@ -45,10 +45,11 @@ func New(cfg Config) (*Source, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	client, err := cfg.client()
+	client, auth, err := cfg.client()
 	if err != nil {
 		return nil, err
 	}
+	cfg.auth = auth
 	s := &Source{api: v1.NewAPI(wholeAnswers{client}), cfg: cfg, name: RedactedURL(cfg.URL), close: func() {}}
 	if cfg.Hidden {
 		s.name = "the source of history"

@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/source/cloudauth"
 )
 
 // maxErrorBody limits how much of an error's body is read; the cause is at the beginning.
@@ -128,10 +130,13 @@ func (s *Source) explain(ctx context.Context, err error) error {
 		refused  *v1.Error
 		redirect *redirectError
 		large    *http.MaxBytesError
+		unsigned *cloudauth.Error
 	)
 	switch {
 	case ctx.Err() != nil: // The caller gave up, so this is not an error of the server.
 		return fmt.Errorf("%s: %w: %w", s.name, context.Cause(ctx), series.ErrUnavailable)
+	case errors.As(err, &unsigned):
+		return s.unavailable("%s", s.cfg.redact(unsigned.Error()))
 	case errors.Is(err, context.DeadlineExceeded):
 		return s.unavailable("%w within %v: raise the timeout, or make the query cheaper with a recording rule",
 			ErrTimeout, s.cfg.Timeout)
@@ -203,8 +208,8 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 			message,
 		)
 	case strings.HasSuffix(e.Msg, " 401") || strings.HasSuffix(e.Msg, " 403"):
-		return s.unavailable("%s: set the token, client certificate or tenant header that the server requires%s",
-			message, s.detail(e))
+		const usual = "set the token, client certificate or tenant header that the server requires"
+		return s.unavailable("%s: %s%s", message, cmp.Or(s.cfg.Auth.Advice(), usual), s.detail(e))
 	case strings.HasSuffix(e.Msg, " 404"):
 		return s.unavailable(
 			"%s: set the URL to the part of the API's URL before /api/v1 (for Mimir, it ends in /prometheus)%s",

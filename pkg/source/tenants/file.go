@@ -19,6 +19,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/signal/promexpr"
+	"github.com/forewarm/forewarm/pkg/source/cloudauth"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -52,6 +53,8 @@ type Source struct {
 	Lookback model.Duration `yaml:"lookback_delta,omitempty"`
 
 	HTTP promconfig.HTTPClientConfig `yaml:",inline"`
+	// Auth is for a managed Prometheus: sigv4, azuread or google_iam.
+	Auth cloudauth.Config `yaml:",inline"`
 }
 
 // UnmarshalYAML sets the defaults.
@@ -61,8 +64,9 @@ func (s *Source) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*plain)(s))
 }
 
-// parse reads the content of a file in a directory. The error lists every problem.
-func parse(content []byte, dir string) ([]Source, error) {
+// parse reads the content of a file in a directory. The error lists every problem. With podIdentity, sources may use the cloud identity of
+// Forewarm's own pod.
+func parse(content []byte, dir string, podIdentity bool) ([]Source, error) {
 	if len(content) > maxFile {
 		return nil, fmt.Errorf("the file is larger than %d bytes", maxFile)
 	}
@@ -91,11 +95,20 @@ func parse(content []byte, dir string) ([]Source, error) {
 		if names[s.Name] {
 			problems = append(problems, fmt.Errorf("source %.64q is listed twice: remove one of them", s.Name))
 		}
+		if s.Auth.PodIdentity() && !podIdentity {
+			problems = append(problems, fmt.Errorf("source %d (%.64q): %w", i+1, s.Name, errPodIdentity))
+		}
 		names[s.Name] = true
 		s.HTTP.SetDirectory(dir)
+		s.Auth.SetDirectory(dir)
 	}
 	return f.Sources, errors.Join(problems...)
 }
+
+// errPodIdentity: everyone who may use the source would read with the rights of Forewarm itself.
+var errPodIdentity = errors.New("this would use the cloud identity of Forewarm's own pod " +
+	"or a file outside the folder of this file: set secret_key_file, client_secret_file or credentials_file to a file of sources.secrets, " +
+	"or set --sources-pod-identity if every source may use that identity")
 
 // validate returns every problem of a source.
 func (s *Source) validate() error {
@@ -172,7 +185,7 @@ func secretField(field reflect.StructField, v reflect.Value) []string {
 // clientConfig is the configuration of the source's client.
 func (s *Source) clientConfig(timeout time.Duration) prometheus.Config {
 	return prometheus.Config{
-		URL: s.URL, HTTP: s.HTTP, Lookback: time.Duration(s.Lookback), Timeout: timeout, Hidden: true,
+		URL: s.URL, HTTP: s.HTTP, Auth: s.Auth, Lookback: time.Duration(s.Lookback), Timeout: timeout, Hidden: true,
 	}
 }
 

@@ -41,6 +41,8 @@ type Config struct {
 	File string
 	// Timeout of one request.
 	Timeout time.Duration
+	// PodIdentity lets sources use the cloud identity of Forewarm's own pod. Otherwise each needs credentials of its own.
+	PodIdentity bool
 	// Now is the time, for the metrics.
 	Now func() time.Time
 }
@@ -161,7 +163,7 @@ func (c *client) close() {
 
 // replace returns the grants of a new version of the file. If only the grants of a source differ, the source keeps its client.
 func (g grants) replace(content []byte, config Config) (grants, error) {
-	listed, err := parse(content, filepath.Dir(config.File))
+	listed, err := parse(content, filepath.Dir(config.File), config.PodIdentity)
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,9 @@ func AddPrometheusFlags(flags *pflag.FlagSet, p *prometheus.Config) {
 	flags.StringVar(&p.HTTP.BearerTokenFile, "prometheus-token-file", p.HTTP.BearerTokenFile,
 		"file with the bearer token for Prometheus")
 	flags.Var(newHeaders(&p.HTTP), "prometheus-header", "header to send to Prometheus, NAME=VALUE; repeatable")
+	flags.Var(&p.Auth, "prometheus-auth",
+		"credentials for a managed Prometheus, as YAML: sigv4, azuread or google_iam, for example "+
+			"'sigv4: {region: eu-central-1}' (docs/stores.md#managed-stores)")
 	flags.StringVar(&p.HTTP.TLSConfig.CAFile, "prometheus-ca-file", p.HTTP.TLSConfig.CAFile,
 		"file with the certificate authorities that verify Prometheus' certificate")
 	flags.StringVar(&p.HTTP.TLSConfig.CertFile, "prometheus-cert-file", p.HTTP.TLSConfig.CertFile,
@@ -85,6 +88,7 @@ func (h *headers) Set(text string) error {
 // CheckPrometheus reports the flags of the Prometheus whose files cannot be valid.
 func CheckPrometheus(p *prometheus.Config) error {
 	return CheckFlagFiles(MaxSecret, FileFlag{Name: "--prometheus-token-file", Path: p.HTTP.BearerTokenFile},
+		FileFlag{Name: "--prometheus-auth", Path: p.Auth.File()},
 		FileFlag{Name: "--prometheus-ca-file", Path: p.HTTP.TLSConfig.CAFile},
 		FileFlag{Name: "--prometheus-cert-file", Path: p.HTTP.TLSConfig.CertFile},
 		FileFlag{Name: "--prometheus-key-file", Path: p.HTTP.TLSConfig.KeyFile})

@@ -47,7 +47,9 @@ func openTenants(o Options, log *slog.Logger) (*tenants.Sources, error) {
 	if o.SourcesFile == "" {
 		return nil, nil //nolint:nilnil // There is none.
 	}
-	config := tenants.Config{File: o.SourcesFile, Timeout: o.Refresh.Timeout, Now: run.WallClock{}.Now}
+	config := tenants.Config{
+		File: o.SourcesFile, Timeout: o.Refresh.Timeout, Now: run.WallClock{}.Now, PodIdentity: o.SourcesPodIdentity,
+	}
 	sources, err := tenants.Open(config, log)
 	if err != nil {
 		return nil, fmt.Errorf("--sources-file: %w", err)

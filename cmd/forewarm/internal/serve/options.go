@@ -52,6 +52,8 @@ type Options struct {
 	Prometheus prometheus.Config
 	// SourcesFile lists the sources of history of each namespace. Where neither is set, the embedded engine is the source.
 	SourcesFile string
+	// SourcesPodIdentity lets these sources use the cloud identity of Forewarm's own pod.
+	SourcesPodIdentity bool
 	// DataDir, Retention, RetentionSize and ScrapeConfig are the embedded engine's.
 	DataDir       string
 	Retention     model.Duration
@@ -148,6 +150,9 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	granted := sections.FlagSet("History from several sources, by namespace")
 	granted.StringVar(&o.SourcesFile, "sources-file", o.SourcesFile,
 		"file that lists the history sources, and the namespaces that may use each of them (docs/sources.md)")
+	granted.BoolVar(&o.SourcesPodIdentity, "sources-pod-identity", o.SourcesPodIdentity,
+		"let every source in this file use the cloud identity of Forewarm's own pod or node "+
+			"(docs/stores.md#managed-stores)")
 
 	engine := sections.FlagSet("History from the embedded engine")
 	engine.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' format")

@@ -45,6 +45,8 @@ func decidingFlags(o *Options) map[string]string {
 				"prometheus-ca-file",
 				"prometheus-cert-file",
 				"prometheus-key-file",
+				"prometheus-auth",
+				"sources-pod-identity",
 				"data-dir",
 				"query-timeout",
 				"query-concurrency",

@@ -43,8 +43,9 @@ func TestFlagsThatDecideValues(t *testing.T) {
 	slices.Sort(every)
 	decide := slices.Sorted(maps.Keys(args))
 	left := []string{
-		"data-dir", "prometheus-ca-file", "prometheus-cert-file", "prometheus-key-file", "prometheus-token-file",
-		"query-concurrency", "query-concurrency-per-namespace", "query-timeout",
+		"data-dir", "prometheus-auth", "prometheus-ca-file", "prometheus-cert-file", "prometheus-key-file",
+		"prometheus-token-file", "query-concurrency", "query-concurrency-per-namespace", "query-timeout",
+		"sources-pod-identity",
 	}
 	if diff := cmp.Diff(slices.Sorted(slices.Values(slices.Concat(decide, left))), every); diff != "" {
 		t.Errorf("flags that are neither compared nor left out: %s", diff)
