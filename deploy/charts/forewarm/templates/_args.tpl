@@ -11,6 +11,13 @@
 # Sources of history by namespace: docs/sources.md.
 - --sources-file=/etc/forewarm/sources/sources.yaml
 {{- end }}
+{{- if $v.sources.podIdentity }}
+- --sources-pod-identity
+{{- end }}
+{{- with $v.prometheus.auth }}
+# The credentials for a managed Prometheus: docs/stores.md. Secrets are in files.
+- {{ printf "--prometheus-auth=%s" (toJson .) | quote }}
+{{- end }}
 {{- with $v.prometheus.secret }}
 {{- range $flag, $key := dict "ca" .caKey "token" .tokenKey "cert" .certKey "key" .keyKey }}
 {{- if $key }}

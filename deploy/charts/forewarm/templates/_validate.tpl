@@ -22,12 +22,21 @@
 {{- if and $engine (gt (int $v.replicas) 1) }}
 {{- fail "the embedded engine of --scrape-config supports only one adapter replica: set replicas=1 and podDisruptionBudget.enabled=false, or use a Prometheus" }}
 {{- end }}
+{{- if and $v.prometheus.auth (or $v.sources.list $engine) }}
+{{- fail "prometheus.auth is for the store in prometheus.url: write the credentials into the entries of sources.list, or remove prometheus.auth" }}
+{{- end }}
+{{- if and $v.prometheus.auth $v.prometheus.secret.tokenKey }}
+{{- fail "prometheus.auth replaces the bearer token: remove prometheus.secret.tokenKey" }}
+{{- end }}
+{{- if and $v.sources.podIdentity (not $v.sources.list) }}
+{{- fail "sources.podIdentity is for sources.list, which is empty: set sources.list, or remove sources.podIdentity" }}
+{{- end }}
 {{- with $v.prometheus.secret }}
 {{- $keys := or .caKey .tokenKey .certKey .keyKey }}
 {{- if and $keys (not .name) }}
 {{- fail "prometheus.secret contains keys, but not the name of a Secret: set prometheus.secret.name" }}
 {{- end }}
-{{- if and .name (not $keys) }}
+{{- if and .name (not $keys) (not $v.prometheus.auth) }}
 {{- fail "prometheus.secret.name is set, but no key of that Secret is: set prometheus.secret.caKey, tokenKey, or certKey and keyKey" }}
 {{- end }}
 {{- if ne (empty .certKey) (empty .keyKey) }}
