@@ -65,6 +65,8 @@ const (
 	day      = 24 * time.Hour
 	// maxTimes bounds Knowledge.Times, both ways.
 	maxTimes = 1000.0
+	// MaxReplicas bounds Knowledge.Replicas.
+	MaxReplicas = 10_000
 	// maxYearly is how often a rule begins in a year, unless it begins after frequent.
 	maxYearly = 1000
 	frequent  = 2020
@@ -137,18 +139,20 @@ func (s *Event) parseTimes(out *parsed) error {
 
 func (s *Event) checkKnowledge() error {
 	known := 0
-	for _, is := range []bool{s.Times != 0, s.AtLeast != 0, s.LikeLast, s.LikeDay != nil, s.Ignored} {
+	for _, is := range []bool{s.Times != 0, s.AtLeast != 0, s.Replicas != 0, s.LikeLast, s.LikeDay != nil, s.Ignored} {
 		if is {
 			known++
 		}
 	}
 	switch {
 	case known != 1:
-		return errors.New("write one of atLeast, times, like and ignore")
+		return errors.New("write one of atLeast, replicas, times, like and ignore")
 	case s.Times != 0 && !(s.Times >= 1/maxTimes && s.Times <= maxTimes):
 		return fmt.Errorf("times %v: write a number from %v to %v", s.Times, 1/maxTimes, maxTimes)
 	case s.AtLeast != 0 && !(s.AtLeast > 0 && s.AtLeast < hpa.MaxValue):
 		return fmt.Errorf("atLeast %v: write a demand above 0", s.AtLeast)
+	case s.Replicas < 0 || s.Replicas > MaxReplicas:
+		return fmt.Errorf("replicas %d: write a whole number from 1 to %d", s.Replicas, MaxReplicas)
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func (r *reader) event(path *field.Path, e *v1alpha1.ForecastEvent) calendar.Eve
 			return out
 		}
 	}
-	out.Ignored = e.Ignore
+	out.Ignored, out.Replicas = e.Ignore, e.Replicas
 	if e.AtLeast != "" {
 		digits := strings.TrimRight(e.AtLeast, "kMG")
 		q, err := parse.Quantity(e.AtLeast)

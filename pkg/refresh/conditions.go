@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/event"
@@ -116,6 +117,11 @@ const (
 	//
 	// Fix: lengthen the history, or set atLeast or times. If the event has not occurred yet, wait for the first occurrence.
 	reasonNoLast = "NoLastOccurrence"
+	// reasonNoTarget (False): an event asks for replicas, but Forewarm does not know what one replica sustains. The event has no
+	// effect.
+	//
+	// Fix: let a HorizontalPodAutoscaler or a ScaledObject read the Forecast, or set spec.scaling.target.
+	reasonNoTarget = "TargetUnknown"
 )
 
 // Reasons of the condition DeferrablePlausible.
@@ -179,7 +185,7 @@ const (
 )
 
 // eventsCondition is present while events overlap, or do not match the demand that was observed.
-func eventsCondition(e *snapshot.ForecastSnapshot) snapshot.Condition {
+func eventsCondition(e *snapshot.ForecastSnapshot, t *Job) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionEvents}
 	var next []event.Occurrence
 	for i := range e.Events {
@@ -201,6 +207,13 @@ func eventsCondition(e *snapshot.ForecastSnapshot) snapshot.Condition {
 			const text = "event %s is expected to be like its last occurrence, but the history does not contain one, so " +
 				"its effect at %s is unknown: lengthen the history, or set atLeast or times"
 			c.Message = fmt.Sprintf(text, one.Name, formatTime(one.Start))
+		case one.Replicas > 0:
+			if decide.ValueOf(t.Autoscalers, one.Replicas) == 0 {
+				const text = "event %s has no effect, because Forewarm does not know what one replica sustains: let a " +
+					"HorizontalPodAutoscaler or a ScaledObject read this Forecast, or set spec.scaling.target"
+				c.Reason, c.Message = reasonNoTarget, fmt.Sprintf(text, one.Occurrence)
+			}
+			continue // It says nothing about the demand, so it contradicts no other event.
 		}
 		next = append(next, one.Occurrence)
 	}
@@ -239,7 +252,7 @@ func variantsCondition(e *snapshot.ForecastSnapshot, t *Job) snapshot.Condition 
 func (r *result) conditions(e *snapshot.ForecastSnapshot, t Job, now time.Time) []snapshot.Condition {
 	out := []snapshot.Condition{r.readyCondition(e, t, now), r.sourceCondition(e, t, now)}
 	for _, c := range []snapshot.Condition{
-		r.scaledToZeroCondition(e, t), r.dataCondition(), r.signalCondition(t), eventsCondition(e),
+		r.scaledToZeroCondition(e, t), r.dataCondition(), r.signalCondition(t), eventsCondition(e, &t),
 		r.saturatedCondition(), r.deferrableCondition(e.Objective, t), autoscalersCondition(e, t, now),
 	} {
 		if c.Reason != "" {

@@ -1,12 +1,16 @@
 package refresh_test
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/event"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
@@ -71,6 +75,42 @@ func TestEventsAreServedAndJudged(t *testing.T) {
 		}
 		if got != reason || len(e.Events) != len(events) {
 			t.Errorf("condition %q, want %q; %d events", got, reason, len(e.Events))
+		}
+	}
+}
+
+// A plain schedule is served one lead window before it begins. A condition says why its replicas do not run; without an autoscaler, also
+// if it vanishes during the event, the forecast is served.
+func TestReplicasAreServedOneLeadEarlier(t *testing.T) {
+	now := noon.Add(3 * 24 * time.Hour)
+	job, alone := jobOf("llama"), jobOf("alone")
+	stock := hpa.Spec{Min: 1, Max: 1000, Metrics: []hpa.Metric{{Type: hpa.AverageValue, Target: 7333}}}
+	job.Autoscalers = []decide.Autoscaler{{Name: "HorizontalPodAutoscaler/llama", HPA: stock}}
+	office := calendar.Event{Name: "office", Start: "2026-11-21T12:20", Duration: time.Hour}
+	other := office // Neither says anything about the demand, so they may overlap.
+	office.Replicas, other.Name, other.Replicas = 500, "team", 3
+	job.Events = []calendar.Event{office, other}
+	jobs := fixedJobs{job, alone}
+	loop, _ := newLoop(t, &demandSource{demand: daily}, jobs)
+	for _, c := range []struct {
+		after  time.Duration
+		max    int32
+		served float64
+	}{{0, 1000, 0}, {20*time.Minute - job.Lead, 1000, 3666.5}, {50 * time.Minute, 400, 400 * 7.333}, {51 * time.Minute, 0, 0}, {90 * time.Minute, 1000, 0}} {
+		jobs[0].Autoscalers, stock.Max = nil, c.max
+		if c.max > 0 {
+			jobs[0].Autoscalers = []decide.Autoscaler{{Name: "HorizontalPodAutoscaler/llama", HPA: stock}}
+		}
+		s := loop.Step(t.Context(), now.Add(c.after))
+		e, want, tolerance := entry(t, s, "llama"), c.served, 1e-9
+		if want == 0 {
+			want, tolerance = entry(t, s, "alone").Decision.Value, 2.0
+		}
+		unknown := slices.ContainsFunc(e.Conditions, func(one snapshot.Condition) bool {
+			return one.Reason == "TargetUnknown" && strings.HasSuffix(one.Message, "or set spec.scaling.target")
+		})
+		if math.Abs(e.Decision.Value-want) > tolerance || unknown != (c.max == 0) {
+			t.Errorf("after %s %v is served, want %v: %v", c.after, e.Decision.Value, want, e.Conditions)
 		}
 	}
 }

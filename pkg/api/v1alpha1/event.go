@@ -16,7 +16,7 @@ type ForecastEvent struct {
 
 // EventSpec says when the demand is unusual, and what you know about the demand.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.atLeast), has(self.times), has(self.like), has(self.ignore)].filter(given, given).size() == 1",message="write one of atLeast, times, like and ignore"
+// +kubebuilder:validation:XValidation:rule="[has(self.atLeast), has(self.replicas), has(self.times), has(self.like), has(self.ignore)].filter(given, given).size() == 1",message="write one of atLeast, replicas, times, like and ignore"
 // +kubebuilder:validation:XValidation:rule="has(self.start) != has(self.holidays)",message="write start or holidays"
 // +kubebuilder:validation:XValidation:rule="!has(self.recurrence) || has(self.start)",message="a recurrence begins with start"
 type EventSpec struct {
@@ -59,26 +59,35 @@ type EventSpec struct {
 	ExceptOn []EventTime `json:"exceptOn,omitempty"`
 
 	// AtLeast says that the demand will reach at least this value during the event, in the unit of the signal. Write
-	// a number in quotes, such as "400" or "12k". Set exactly one of atLeast, times, like and ignore.
+	// a number in quotes, such as "400" or "12k". Set exactly one of atLeast, replicas, times, like and
+	// ignore.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)[kMG]?$`
 	// +optional
 	AtLeast string `json:"atLeast,omitempty"`
+	// Replicas is a plain schedule: the autoscaler runs at least this many replicas during the event, whatever the demand
+	// is. A whole number from 1 to 10000. Forewarm multiplies it by the smallest target of the autoscalers that read the
+	// Forecast, or by spec.scaling.target. Set exactly one of atLeast, replicas, times, like and ignore.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	// +optional
+	Replicas int32 `json:"replicas,omitempty"`
 	// Times is the demand that you expect during the event, as a multiple of the demand without the event. Write a
 	// number from 0.001 to 1000 in quotes, such as "3" for three times the demand or "0.5" for half of it. Set
-	// exactly one of atLeast, times, like and ignore.
+	// exactly one of atLeast, replicas, times, like and ignore.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
 	// +optional
 	Times string `json:"times,omitempty"`
 	// Like says that the demand during the event will resemble an earlier demand. Write Last for the last occurrence of
 	// this event within the history (if the history contains none, the event has no effect). Write a day of the week,
-	// such as Sunday, for the usual course of that day. Set exactly one of atLeast, times, like and ignore.
+	// such as Sunday, for the usual course of that day. Set exactly one of atLeast, replicas, times, like and
+	// ignore.
 	// +optional
 	Like EventLike `json:"like,omitempty"`
 	// Ignore keeps Forewarm from learning from the demand during the event, for example during a load test or an
-	// outage. Forewarm still serves its forecast and the observed demand. The only allowed value is true. Set exactly one of atLeast, times,
-	// like and ignore.
+	// outage. Forewarm still serves its forecast and the observed demand. The only allowed value is true. Set exactly
+	// one of atLeast, replicas, times, like and ignore.
 	// +kubebuilder:validation:Enum=true
 	// +optional
 	Ignore bool `json:"ignore,omitempty"`

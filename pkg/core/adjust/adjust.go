@@ -10,8 +10,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/demand"
 )
 
-// Effect is what is known about the demand of a window: a multiple of the usual demand, an additional amount, and a minimum.
-type Effect struct{ Times, More, AtLeast float64 }
+// Effect is what is known about the demand of a window: a multiple of the usual demand, an additional amount, and a minimum. Replicas is the
+// number of replicas to run at least, whatever the demand is.
+type Effect struct {
+	Times, More, AtLeast float64
+	Replicas             int32
+}
 
 // Nothing is the Effect of no knowledge.
 func Nothing() Effect { return Effect{Times: 1} }
@@ -55,6 +59,7 @@ func (all All) Over(from, to time.Time) Effect {
 	for _, a := range all {
 		e := a.Over(from, to)
 		out.Times, out.More, out.AtLeast = out.Times*e.Times, out.More+e.More, math.Max(out.AtLeast, e.AtLeast)
+		out.Replicas = max(out.Replicas, e.Replicas)
 	}
 	return out
 }

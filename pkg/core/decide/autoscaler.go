@@ -1,6 +1,10 @@
 package decide
 
-import "github.com/forewarm/forewarm/pkg/core/hpa"
+import (
+	"math"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+)
 
 // Autoscaler is one autoscaler that reads the served value.
 type Autoscaler struct {
@@ -29,6 +33,32 @@ func MaxCapacity(all []Autoscaler) float64 {
 		most = max(most, s.MaxCapacity())
 	}
 	return most
+}
+
+// smallestTarget returns the smallest target of the autoscalers in thousandths; 0 if there are none.
+func smallestTarget(all []Autoscaler) int64 {
+	least := int64(0)
+	for i := range all {
+		if target := all[i].HPA.Metrics[0].Target; i == 0 || target < least {
+			least = target
+		}
+	}
+	return least
+}
+
+// ValueOf returns the value for which the autoscaler with the smallest target runs a number of replicas. It is 0 if there is no autoscaler,
+// or if the value would be too large for a metric. An HPA rounds up both the value, to thousandths, and the replicas, so the value in
+// thousandths is never above the product: with a target of 7.333, 3 replicas are 21.999.
+func ValueOf(all []Autoscaler, replicas int32) float64 {
+	milli := float64(smallestTarget(all)) * float64(replicas)
+	value := milli / 1000
+	if value*1000 > milli {
+		value = math.Nextafter(value, 0)
+	}
+	if _, valid := hpa.Milli(value); !valid {
+		return 0
+	}
+	return value
 }
 
 // Baseline is how a workload was scaled before Forewarm: by an HPA on the observed demand.

@@ -26,6 +26,8 @@ type Input struct {
 	Events string
 	// DeadlineFloor is the value that work with a deadline needs in addition to the demand; 0 if the headroom is sufficient.
 	DeadlineFloor float64
+	// Minimum is the value of the replicas that events ask for; 0 if there are none. The Peak, the Quantiles and the Limit do not include it.
+	Minimum float64
 	// DeadBand of the autoscaler, which ignores values within it; empty where it is unknown.
 	DeadBand hpa.DeadBand
 }
@@ -71,6 +73,9 @@ type Decision struct {
 	// Ignored is a value that the autoscaler would ignore. The lowest value that it does not ignore is served instead. 0 if there is
 	// no such value.
 	Ignored float64
+	// Minimum is the value of the replicas that events ask for; 0 if there are none. Raised reports that it is served instead of Unraised.
+	Minimum, Unraised float64
+	Raised            bool
 	// Zero is what became of the value because the workload may scale to zero.
 	Zero Zero
 	// Shadow reports shadow mode or a Pause: the observed demand is served, and WouldServe is recorded.
@@ -106,7 +111,20 @@ func Decide(settings Settings, k float64, inputs []Input) Decision {
 	if settings.ByHeadroom() {
 		d.pass(newest.DeadBand)
 	}
+	d.RaiseTo(settings, newest.Minimum)
 	return d
+}
+
+// RaiseTo serves at least the value of the replicas that events ask for, or of maxReplicas if they are fewer. It is the last step, so
+// headroom and rounding do not turn N replicas into N+1.
+func (d *Decision) RaiseTo(settings Settings, minimum float64) {
+	if limit := settings.MaxCapacity; limit > 0 {
+		minimum = min(minimum, limit)
+	}
+	d.Minimum = minimum
+	if value := d.decided(); minimum > *value {
+		d.Raised, d.Unraised, *value = true, *value, minimum
+	}
 }
 
 // Fallback is the decision when no candidate can serve: the forecast of a rule over a lookback, never below the observed

@@ -29,6 +29,10 @@ const (
 func (d *Decision) Reason() string {
 	parts := []string{d.ruleMessage()}
 	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
+	before := *d.decided()
+	if d.Raised {
+		before = d.Unraised
+	}
 	if d.Events != "" {
 		add("events in the lead window: %s", d.Events)
 	}
@@ -44,11 +48,14 @@ func (d *Decision) Reason() string {
 		add("limited from %.6g to %.6g, the capacity at maxReplicas", d.Uncapped, d.MaxCapacity)
 	}
 	if d.Floored {
-		add("raised to %.6g, because the observed demand is higher than the forecast", cmp.Or(d.Ignored, *d.decided()))
+		add("raised to %.6g, because the observed demand is higher than the forecast", cmp.Or(d.Ignored, before))
 	}
 	if d.Ignored > 0 {
 		add("raised from %.6g to %.6g, because the autoscaler's tolerance would ignore the smaller value", d.Ignored,
-			*d.decided())
+			before)
+	}
+	if d.Raised {
+		add("raised from %.6g to %s for the replicas that events ask for", d.Unraised, humanize.Number(d.Minimum))
 	}
 	if d.Zero.Asleep {
 		add("0 is served instead of %.6g, because for a lead window nothing was observed and less than a tenth of a "+

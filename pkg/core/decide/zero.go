@@ -25,19 +25,12 @@ type Zero struct {
 // ZeroBelow returns the value below which a workload is idle: a tenth of what a replica sustains, by the smallest target of its autoscalers.
 // It is 0 if there is no autoscaler.
 func ZeroBelow(all []Autoscaler) float64 {
-	least := math.Inf(1)
-	for i := range all {
-		least = min(least, all[i].Target())
-	}
-	if math.IsInf(least, 1) {
-		return 0
-	}
-	return IdleShare * least
+	return IdleShare * (float64(smallestTarget(all)) / 1000)
 }
 
 // IsIdle reports whether nothing is observed, and so little is expected that the workload may be at zero.
 func (d *Decision) IsIdle(s Settings) bool {
-	return d.Observed == 0 && d.Expected < s.ZeroBelow && d.DeadlineFloor == 0
+	return d.Observed == 0 && d.Expected < s.ZeroBelow && d.DeadlineFloor == 0 && d.Minimum == 0
 }
 
 // ExpectsDemand reports whether demand is observed, or more than IdleShare of a replica would be served to a workload that is awake.

@@ -113,6 +113,9 @@ func (x *Announced) overall(from, to time.Time, found []Occurrence) adjust.Effec
 		points = append(points, hour) // The usual demand changes.
 	}
 	out, highest, raised := adjust.Effect{}, 0.0, 0.0
+	for _, o := range found {
+		out.Replicas = max(out.Replicas, o.Replicas)
+	}
 	for _, at := range points {
 		if at.Before(from) || !at.Before(to) {
 			continue

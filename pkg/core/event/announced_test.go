@@ -60,6 +60,7 @@ func TestWhatIsAnnounced(t *testing.T) {
 		"a multiple":    {known: event.Knowledge{Times: 3}, demand: ten, want: adjust.Effect{Times: 3}, words: "launch (3 times the demand)"},
 		"a level":       {known: event.Knowledge{AtLeast: 40}, demand: ten, want: adjust.Effect{Times: 1, More: 30, AtLeast: 40}, words: "launch (at least 40)"},
 		"a lower level": {known: event.Knowledge{AtLeast: 4}, demand: ten, want: adjust.Effect{Times: 1, AtLeast: 4}, words: "launch (at least 4)"},
+		"replicas":      {known: event.Knowledge{Replicas: 5}, demand: ten, want: adjust.Effect{Times: 1, Replicas: 5}, words: "launch (at least 5 replicas)"},
 		"as on another day": {known: event.Knowledge{LikeDay: &tuesday}, demand: func(at time.Time) float64 {
 			if at.Weekday() == time.Tuesday {
 				return 30
@@ -100,6 +101,7 @@ func TestWhatIsLearntOfAnEvent(t *testing.T) {
 		"half of it":     {event.Knowledge{Times: 3}, 20, 10},
 		"more than that": {event.Knowledge{Times: 3}, 60, 20},
 		"a level":        {event.Knowledge{AtLeast: 40}, 40, 10},
+		"replicas":       {event.Knowledge{Replicas: 5}, 40, 40},
 		"ignored":        {event.Knowledge{Ignored: true}, 500, math.NaN()},
 		"a gap":          {event.Knowledge{Times: 3}, math.NaN(), math.NaN()},
 	} {

@@ -15,6 +15,8 @@ type Knowledge struct {
 	Times float64
 	// AtLeast is the lowest demand to expect at the peak of the event; 0 if unknown.
 	AtLeast float64
+	// Replicas is the number of replicas to run at least, whatever the demand is; 0 if unknown.
+	Replicas int32
 	// LikeLast: the demand is like the demand of the last occurrence of the event with this name.
 	LikeLast bool
 	// LikeDay is the day of the week whose shape the demand has; nil for its own day.
@@ -30,6 +32,8 @@ func (k Knowledge) String() string {
 		return humanize.Number(k.Times) + " times the demand"
 	case k.AtLeast != 0:
 		return "at least " + humanize.Number(k.AtLeast)
+	case k.Replicas != 0:
+		return "at least " + humanize.Plural(int(k.Replicas), "replica")
 	case k.LikeLast:
 		return "like the last occurrence"
 	case k.LikeDay != nil:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/adjust"
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -25,6 +26,17 @@ func (f *Forecaster) ahead(d time.Duration) adjust.Effect {
 		known.Times *= f.fall.share
 	}
 	return known
+}
+
+// minimum returns the value of the replicas that events ask for until a duration after the newest step, including steps that are held back.
+func (f *Forecaster) minimum(d time.Duration) float64 {
+	end := f.ReadUntil()
+	return decide.ValueOf(f.config.Autoscalers, f.adjust.Over(end.Add(-f.config.Step), end.Add(d)).Replicas)
+}
+
+// Minimum returns the value of the replicas that events ask for within the lead window; 0 if there are none, or if no autoscaler is known.
+func (f *Forecaster) Minimum() float64 {
+	return f.minimum(time.Duration(f.config.stepsIn(f.config.Window)) * f.config.Step)
 }
 
 // peak returns a candidate's forecast of the window peak, adjusted by what is known in advance about the window.
@@ -55,11 +67,15 @@ func onQuantiles(known adjust.Effect, q windowpeak.Quantiles) windowpeak.Quantil
 	return q
 }
 
-// windows returns a candidate's adjusted quantiles over all calibrated windows.
+// windows returns a candidate's adjusted quantiles over all calibrated windows. They are at least the Minimum of the window.
 func (f *Forecaster) windows(c *windowpeak.Candidate) []windowpeak.Window {
 	out := c.Windows(f.config.Step, f.bound)
 	for i := range out {
 		out[i].Quantiles = onQuantiles(f.ahead(out[i].Horizon), out[i].Quantiles)
+		minimum := f.minimum(out[i].Horizon)
+		for j := range out[i].Quantiles {
+			out[i].Quantiles[j] = max(out[i].Quantiles[j], minimum)
+		}
 	}
 	return out
 }

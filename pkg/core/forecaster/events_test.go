@@ -268,3 +268,40 @@ func TestWhatEventsCameTo(t *testing.T) {
 		t.Errorf("it came to nothing twice: %+v, %s", e.Events[0], e.Decision.Reason())
 	}
 }
+
+// A plain schedule serves its replicas one lead window before it begins, and until it ends. What is served otherwise is the same, and more
+// demand still counts. Of several schedules the largest number counts.
+func TestReplicasOfASchedule(t *testing.T) {
+	busy := instead(quiet(6), at(9, 15), at(9, 16), func(v float64) float64 { return 5 * v })
+	office := calendar.Event{Name: "office", Start: "2026-11-02T08:00", Duration: 10 * time.Hour}
+	noon := calendar.Event{Name: "noon", Start: "2026-11-11T12:00", Duration: 90 * time.Minute}
+	office.Recurrence, noon.Recurrence = "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "FREQ=HOURLY;COUNT=2"
+	office.Replicas, noon.Replicas = 30, 40
+	for _, byObjective := range []bool{true, false} {
+		c, without := announcing(t, byObjective, office, noon), announcing(t, byObjective)
+		c.Autoscalers = []decide.Autoscaler{{Name: "HorizontalPodAutoscaler/llama", HPA: stock(10)}}
+		lead := int(c.Window / step)
+		got, plain := values(t, c, busy, 9, 1), values(t, without, busy, 9, 1)
+		for i, v := range got {
+			want := plain[i]
+			in := func(from, until float64) bool { return i+1+lead > at(0, from) && i < at(0, until) } // Step i ends at i+1.
+			if in(8, 18) {
+				want = math.Max(want, 300)
+			}
+			if in(12, 14.5) {
+				want = math.Max(want, 400)
+			}
+			if v != want && (!byObjective || math.Abs(v-want) > .1*want) {
+				t.Fatalf("by objective %v, %d steps after midnight: %v is served, want %v", byObjective, i, v, want)
+			}
+		}
+		if most := slices.Max(got); most < 450 {
+			t.Errorf("at most %v is served, and the demand is higher", most)
+		}
+	}
+	c := announcing(t, false, office)
+	c.Autoscalers = []decide.Autoscaler{{Name: "HorizontalPodAutoscaler/llama", HPA: stock(10)}}
+	if got := forecaster.New(c, history(at(9, 8), quiet(6))).Fallback().Value; got != 300 {
+		t.Errorf("the fallback is %v", got)
+	}
+}

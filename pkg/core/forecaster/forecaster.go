@@ -227,6 +227,7 @@ func (f *Forecaster) Fallback() decide.Decision {
 	}
 	value = math.Max(value, f.known(f.peaks.LeadWindow).AtLeast)
 	d := decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
+	d.RaiseTo(f.config.Settings, f.Minimum())
 	d.ApplyZero(f.config.Settings, f.decision.Zero.Asleep)
 	return d
 }
@@ -305,6 +306,7 @@ func (f *Forecaster) inputsTo(dst []decide.Input, of int, c *windowpeak.Candidat
 func (f *Forecaster) completeInput(newest *decide.Input) {
 	newest.Limit = f.limit()
 	newest.Observed = newest.Limit.CapObserved(f.current())
+	newest.Minimum = f.Minimum()
 	newest.Suspect = f.held > newest.Observed
 	newest.Events = humanize.List(f.adjust.Words(f.End(), f.End().Add(f.config.Window)))
 }

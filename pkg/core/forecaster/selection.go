@@ -116,7 +116,7 @@ func (s *selection) step(f *Forecaster, arrived, deferrable float64) {
 		return
 	}
 	s.calibratorStep.Observed, s.calibratorStep.Arrived, s.calibratorStep.Limit = f.demand.known, arrived, f.limit()
-	s.calibratorStep.Deferrable = deferrable
+	s.calibratorStep.Deferrable, s.calibratorStep.Minimum = deferrable, f.Minimum()
 	if math.IsNaN(s.calibratorStep.Observed) {
 		s.calibratorStep.Observed = 0
 	}

@@ -145,16 +145,18 @@ func TestAwakeIsAboveZero(t *testing.T) {
 // An event keeps the workload awake although nothing is expected without it, and so does deferrable work.
 func TestEventsAndWorkKeepAwake(t *testing.T) {
 	const night = 5*1440 + 22*60
-	f := sleeper(night, byHours, func(c *forecaster.Config) {
-		c.Adjust = event.Adjust(calendar.Of([]calendar.Event{{
-			Name: "launch", Start: "2026-11-07T23:00", Duration: time.Hour, Knowledge: event.Knowledge{AtLeast: 50},
-		}}))
-	})
-	changes := play(f, night, night+180, byHours)
-	if len(changes) != 2 || changes[0] > night+60 || changes[1] < night+120 {
-		t.Errorf("with an event from %d to %d it wakes and sleeps at %v", night+60, night+120, changes)
+	for _, known := range []event.Knowledge{{AtLeast: 50}, {Replicas: 5}} {
+		f := sleeper(night, byHours, func(c *forecaster.Config) {
+			c.Adjust = event.Adjust(calendar.Of([]calendar.Event{{
+				Name: "launch", Start: "2026-11-07T23:00", Duration: time.Hour, Knowledge: known,
+			}}))
+		})
+		changes := play(f, night, night+180, byHours)
+		if len(changes) != 2 || changes[0] > night+60 || changes[1] < night+120 {
+			t.Errorf("with an event from %d to %d (%s) it wakes and sleeps at %v", night+60, night+120, known, changes)
+		}
 	}
-	f = sleeper(night, byHours, func(c *forecaster.Config) { c.Deadline = time.Hour })
+	f := sleeper(night, byHours, func(c *forecaster.Config) { c.Deadline = time.Hour })
 	if !describe(f).Decision.Zero.Asleep {
 		t.Fatal("it does not sleep without work")
 	}

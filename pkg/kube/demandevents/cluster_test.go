@@ -77,12 +77,13 @@ func testEvents(t *testing.T, c *apiservertest.Cluster) {
 	// The oldest comes first, and "all" before "launch" within a second: their order does not depend on when a second begins.
 	c.MustKubectl(t, object("all", `holidays: US, like: Sunday`)+
 		object("launch", fmt.Sprintf(`start: %q, duration: 2h, times: "3", forecasts: [a]`, starts))+
+		object("office", `start: "2026-12-01", replicas: 5, forecasts: [a]`)+
 		object("invalid", `holidays: XX, like: Sunday`)+
 		object("missing", `start: "2026-12-01", like: Sunday, forecasts: [c]`)+
 		object("late", `start: "2026-12-01", like: Sunday, forecasts: [full]`), "create", "-f", "-")
 	w := watch(t, c.Config, slog.New(slog.DiscardHandler))
 	of := func(name string) []calendar.Event { return w.Of(snapshot.Key{Namespace: "default", Name: name}) }
-	if got := names(of("a")); got != "all launch" {
+	if got := names(of("a")); got != "all launch office" {
 		t.Errorf("the events of a: %s", got)
 	}
 	if first, again := of("b"), of("b"); names(first) != "all" || &first[0] != &again[0] {
@@ -109,6 +110,7 @@ func testEvents(t *testing.T, c *apiservertest.Cluster) {
 	}
 	for name, want := range map[string]string{
 		"launch": begins.Format(time.RFC3339) + " 1 Applied used by a;Plausible the last two occurrences had no effect on the demand of a: correct the event, or delete it;",
+		"office": "Plausible what one replica sustains is not known, so the event has no effect on a: let an HPA",
 		"all":    " 2 Applied used by a and b;", "invalid": " 0 Invalid spec: Invalid value: \"invalid\": holidays \"XX\" are unknown: write one of AR,",
 		"missing": "NoForecast the event applies to no valid Forecast", "late": "TooMany the Forecasts already have 64 older events",
 	} {
@@ -121,7 +123,7 @@ func testEvents(t *testing.T, c *apiservertest.Cluster) {
 	c.MustKubectl(t, "", "delete", "demandevent", "launch")
 	c.MustKubectl(t, "", "patch", "demandevent", "all", "--type=merge", "-p", `{"spec": {"forecasts": ["a"]}}`)
 	apiservertest.Eventually(t, 10*time.Second, func() string {
-		if names(of("a")) != "all" || names(of("b")) != "" {
+		if names(of("a")) != "all office" || names(of("b")) != "" {
 			return fmt.Sprintf("a has %s, b has %s", names(of("a")), names(of("b")))
 		}
 		return ""
@@ -133,9 +135,11 @@ func testSchema(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	for spec, want := range map[string]string{
 		`start: "2026-12-01", holidays: US, like: Sunday`: "write start or holidays",
-		`like: Sunday`:        "write start or holidays",
-		`start: "2026-12-01"`: "write one of atLeast, times, like and ignore",
-		`start: "2026-12-01", like: Sunday, times: "2"`:     "write one of atLeast, times, like and ignore",
+		`like: Sunday`:                                      "write start or holidays",
+		`start: "2026-12-01"`:                               "write one of atLeast, replicas, times, like and ignore",
+		`start: "2026-12-01", replicas: 0`:                  "spec.replicas",
+		`start: "2026-12-01", replicas: 5, times: "2"`:      "write one of atLeast, replicas, times, like and ignore",
+		`start: "2026-12-01", like: Sunday, times: "2"`:     "write one of atLeast, replicas, times, like and ignore",
 		`holidays: US, recurrence: FREQ=DAILY, like: Last`:  "a recurrence begins with start",
 		`start: tomorrow, like: Last`:                       "spec.start in body should match",
 		`start: "2026-12-01", alsoOn: [never], like: Last`:  "spec.alsoOn[0] in body should match",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/calendar"
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/event"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
@@ -27,7 +28,8 @@ import (
 const (
 	// conditionApplied is True while at least one Forecast uses the event.
 	conditionApplied = "Applied"
-	// conditionPlausible is present, and False, while the demand during the event did not match what the event expects.
+	// conditionPlausible is present, and False, while the demand during the event did not match what the event expects, or the event has no
+	// effect on some Forecasts.
 	conditionPlausible = "Plausible"
 )
 
@@ -55,6 +57,11 @@ const (
 	//
 	// Fix: correct the event, or delete it.
 	reasonNoEffect = "NoEffect"
+	// reasonNoTarget (False): the event asks for replicas, but Forewarm does not know what one replica of some workloads sustains. The event
+	// has no effect on them.
+	//
+	// Fix: let a HorizontalPodAutoscaler or a ScaledObject read the Forecasts in the message, or set their spec.scaling.target.
+	reasonNoTarget = "TargetUnknown"
 )
 
 const (
@@ -130,7 +137,7 @@ func (w *StatusWriter) statusOf(
 	o *object, jobs []refresh.Job, before *v1alpha1.DemandEventStatus, now time.Time,
 ) v1alpha1.DemandEventStatus {
 	status := v1alpha1.DemandEventStatus{ObservedGeneration: o.GetGeneration()}
-	var have, all, failed []string
+	var have, all, failed, unknown []string
 	for i := range jobs {
 		if o.problem != "" || !o.isOf(jobs[i].Key.Name) {
 			continue
@@ -143,6 +150,9 @@ func (w *StatusWriter) statusOf(
 		have = append(have, jobs[i].Key.Name)
 		if w.failed(jobs[i].Key, o.GetName()) {
 			failed = append(failed, jobs[i].Key.Name)
+		}
+		if n := o.event.Replicas; n > 0 && decide.ValueOf(jobs[i].Autoscalers, n) == 0 {
+			unknown = append(unknown, jobs[i].Key.Name)
 		}
 	}
 	status.Forecasts = int32(len(have)) //nolint:gosec // Bounded by the Forecasts of a namespace.
@@ -169,6 +179,11 @@ func (w *StatusWriter) statusOf(
 	if len(failed) > 0 {
 		text := "the last two occurrences had no effect on the demand of " + writes.FirstOf(failed)
 		add(conditionPlausible, reasonNoEffect, text+": correct the event, or delete it", metav1.ConditionFalse)
+	}
+	if len(unknown) > 0 {
+		const text = "what one replica sustains is not known, so the event has no effect on %s: let an HPA or a " +
+			"ScaledObject read these Forecasts, or set spec.scaling.target"
+		add(conditionPlausible, reasonNoTarget, fmt.Sprintf(text, writes.FirstOf(unknown)), metav1.ConditionFalse)
 	}
 	if o.spec != nil {
 		add(o.spec.Type, o.spec.Reason, o.spec.Message, o.spec.Status)

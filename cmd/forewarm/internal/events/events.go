@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,9 +21,9 @@ import (
 )
 
 const about = `Import writes DemandEvents, as YAML, for the entries of a calendar (an .ics file, RFC 5545) or of a cron table. Neither
-file says how the demand will change. Set one of --times, --at-least, --like and --ignore to say this for all entries.
-To set one for some entries only, put a name before the value: --times launch=3 applies to entries whose name contains
-"launch" (a case-insensitive regular expression). These flags can be repeated.
+file says how the demand will change. Set one of --times, --at-least, --replicas, --like and --ignore to say this for
+all entries. To set one for some entries only, put a name before the value: --times launch=3 applies to entries whose
+name contains "launch" (a case-insensitive regular expression). These flags can be repeated.
 
 Entries of a calendar that have the same name and duration become one event. Entries that ended before --since are left
 out. Each line of a cron table becomes an event that lasts --duration and is named after the command.
@@ -38,7 +39,8 @@ Exit codes:
 const examples = `  forewarm events import launches.ics --times 3 -n inference | kubectl apply -f -
   forewarm events import team.ics --times 'Black Friday=5' --times sale=3 --like 'holiday=Sunday' --times 1.5
   forewarm events import team.ics --match 'sale|launch' --at-least 400
-  crontab -l | forewarm events import - --duration 20m --at-least 50 --time-zone Europe/Berlin`
+  crontab -l | forewarm events import - --duration 20m --at-least 50 --time-zone Europe/Berlin
+  echo '0 8 * * 1-5 office' | forewarm events import - --duration 10h --replicas 5 --time-zone Europe/Berlin`
 
 const (
 	// maxCalendar limits the size of a calendar in bytes.
@@ -107,7 +109,8 @@ type knownFlag struct {
 }
 
 const (
-	ignore = "ignore"
+	ignore   = "ignore"
+	replicas = "replicas"
 	// ignoreAll is the value of --ignore if it is given without a value.
 	ignoreAll = "true"
 )
@@ -125,6 +128,14 @@ func knownFlags() []knownFlag {
 			flag: "at-least", kind: "[NAME=]quantity", isNumber: true,
 			help: "the demand will reach at least this value",
 			set:  func(k *v1alpha1.EventSpec, value string) { k.AtLeast = value },
+		},
+		{
+			flag: replicas, kind: "[NAME=]number", isNumber: true,
+			help: "at least this many replicas will run, whatever the demand is",
+			set: func(k *v1alpha1.EventSpec, value string) {
+				n, _ := strconv.ParseInt(value, 10, 32) //nolint:errcheck // Set has checked it.
+				k.Replicas = int32(n)
+			},
 		},
 		{
 			flag: "like",
@@ -157,6 +168,9 @@ func (k *knownFlag) Set(text string) error {
 	}
 	if k.isNumber && (strings.HasPrefix(value, "-") || strings.Trim(value, "0.") == "") {
 		return errors.New("write a number above 0")
+	}
+	if _, err := strconv.ParseInt(value, 10, 32); k.flag == replicas && err != nil {
+		return errors.New("write a whole number")
 	}
 	if name != "" {
 		var err error
@@ -209,14 +223,14 @@ func (o *options) validate() (err error) {
 			others++
 		}
 	}
+	const flags = "--times, --at-least, --replicas, --like and --ignore"
 	var problems []error
 	switch {
 	case len(o.Known) == 0:
-		problems = append(problems,
-			errors.New("say how the demand will change: set one of --times, --at-least, --like and --ignore"))
+		problems = append(problems, errors.New("say how the demand will change: set one of "+flags))
 	case others > 1:
-		problems = append(problems, errors.New("two of --times, --at-least, --like and --ignore are for all entries: "+
-			"keep one, or limit it to some entries, for example --times launch=3"))
+		problems = append(problems, errors.New("two of "+flags+" are for all entries: keep one, or limit it to some "+
+			"entries, for example --times launch=3"))
 	}
 	if o.Match, err = regexp.Compile(o.match); err != nil {
 		problems = append(problems, fmt.Errorf("--match: %w", err))

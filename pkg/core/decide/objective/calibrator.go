@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"math"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
@@ -110,6 +109,8 @@ type Step struct {
 	Deferrable float64
 	// Limit is the most that the history justifies now.
 	Limit demand.Limit
+	// Minimum is the value of the replicas that events ask for. It does not change the headroom.
+	Minimum float64
 	// Peaks are the forecasts of the candidates, followed by the named candidates. HasForecast is false for a candidate without a forecast,
 	// whose peak is the present demand.
 	Peaks       []windowpeak.Peak
@@ -132,7 +133,7 @@ func (o *Calibrator) Step(s Step) {
 	for i, a := range o.goals {
 		value := decide.HeadroomValue(o.Headroom(i), o.Inputs(i))
 		a.needed = o.deadlineFloor(a, s.Peaks[o.Selected(i)].Median, value)
-		a.accounts.serve(math.Max(value, a.needed))
+		a.accounts.serve(max(value, a.needed, s.Minimum))
 	}
 	o.rivals.observe(s.Observed)
 }

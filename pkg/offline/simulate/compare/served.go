@@ -97,7 +97,7 @@ func (s *servedRecorder) Serve(o simulate.Observation) float64 {
 		for _, k := range s.headrooms {
 			v := served[i]
 			if c := s.calibrator(); c != nil && s.Forecaster().Decided() {
-				v = decide.HeadroomValue(k, c.Inputs(i))
+				v = max(decide.HeadroomValue(k, c.Inputs(i)), s.Forecaster().Minimum())
 			}
 			s.newest = append(s.newest, v)
 		}
