@@ -145,7 +145,9 @@ func TestConvert(t *testing.T) {
 			written: []string{
 				`query: sum(rate(requests{namespace="team"}[2m]))`, "type: external-push", "forecast: chat-0", "kind: Deployment",
 				"http://prom:9090", "triggers[0] (prometheus) reads the Forecast chat-0",
-				`triggers[1] (cron) keeps 5 replicas from "0 8 * * *" to "0 18 * * *", UTC.`,
+				`triggers[1] (cron) keeps 5 replicas from "0 8 * * *" to "0 18 * * *", UTC.`, `desiredReplicas: "5"`,
+				"duration: 10h", "name: chat cron 1", "recurrence: FREQ=DAILY;BYHOUR=8;BYMINUTE=0", "replicas: 5", "timeZone: UTC",
+				`It is the event "chat cron 1" of the Forecast chat-0. Keep it during shadow mode`,
 			},
 		},
 		"a timetable alone": {

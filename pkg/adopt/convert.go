@@ -58,13 +58,16 @@ type converter struct {
 
 	// askers has the HPAs of each workload, and the HPAs that read each External metric, described for messages.
 	askers map[string][]string
+	// timetables are those of all autoscalers. The first Forecast of a workload gets them as events.
+	timetables []*timetable
 }
 
 func (c *converter) leave(object, metric, reason string) {
 	c.LeftOut = append(c.LeftOut, LeftOut{object, metric, reason})
 }
 
-// Convert converts the HPAs that read prometheus-adapter's metrics, and the ScaledObjects with prometheus triggers.
+// Convert converts the HPAs that read prometheus-adapter's metrics, and the ScaledObjects with prometheus triggers. The cron triggers of
+// ScaledObjects, and CronHorizontalPodAutoscalers, become events of these Forecasts.
 func Convert(cfg ConvertConfig, found *Objects) Conversion {
 	c := converter{
 		ConvertConfig: cfg,
@@ -79,11 +82,18 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 			"prometheus-adapter, so that kubectl top and HPAs on CPU or memory continue to work"
 		c.leave("resourceRules", "", instead)
 	}
+	for _, object := range found.Objects {
+		if object.GetKind() == kindCronHPA {
+			c.cronHPA(object, found.Objects)
+		}
+	}
 	hpas := make([]*autoscalingv2.HorizontalPodAutoscaler, len(found.Objects))
 	for i, object := range found.Objects {
 		switch object.GetKind() {
 		case hpa.KindScaledObject:
 			c.scaledObject(object)
+			continue
+		case kindCronHPA:
 			continue
 		case kindScaledJob:
 			c.leave(objectName(object), "", "it starts jobs and has no replicas to scale: leave it as it is")
@@ -104,6 +114,7 @@ func Convert(cfg ConvertConfig, found *Objects) Conversion {
 			c.hpa(h, found.Objects[i])
 		}
 	}
+	c.leaveTimetables()
 	return c.Conversion
 }
 
@@ -293,6 +304,14 @@ func (c *converter) write(
 	why = append(why,
 		"serve: Shadow serves the observed demand, so the replicas do not change while Forewarm judges the forecast.",
 		"scaling.before: the current target, with which Forewarm compares itself.")
+	workload := workloadKey(f.Namespace, f.Spec.TargetRef.Kind, f.Spec.TargetRef.Name)
+	var events []*timetable
+	for _, t := range c.timetables {
+		if t.workload == workload && t.forecast == "" && t.err == nil {
+			why = append(why, fmt.Sprintf("events[%d]: %s, %s", len(events), t.object, t.text)+keepTimetable)
+			events, f.Spec.Events = append(events, t), append(f.Spec.Events, t.event)
+		}
+	}
 	signals := catalogue.Signals{Label: c.TenantLabel, Trust: signal.DefaultTrust()}
 	if !confined {
 		signals.Free = []string{f.Namespace}
@@ -306,6 +325,9 @@ func (c *converter) write(
 	}
 	document.From, document.Why = from, why
 	c.Converted = append(c.Converted, document)
+	for _, t := range events {
+		t.forecast = f.Name
+	}
 	return nil
 }
 

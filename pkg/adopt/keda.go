@@ -31,19 +31,21 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 		c.leave(objectName(object), "", "it cannot be read: "+reason)
 		return
 	}
-	var why, timetable []string
+	var why []string
+	before := len(c.timetables)
+	for i := range s.Metrics {
+		if former, _ := triggers[i].(map[string]any); former["type"] == "cron" { //nolint:errcheck,revive // As read above.
+			key := workloadKey(object.GetNamespace(), s.Workload.Kind, s.Workload.Name)
+			c.cronTrigger(object, key, i, s.Metrics[i].Metadata)
+		}
+	}
 	for i := range s.Metrics {
 		t := &s.Metrics[i]
 		former, _ := triggers[i].(map[string]any) //nolint:errcheck,revive // As read above.
 		kind, _ := former["type"].(string)        //nolint:errcheck,revive // As read above.
 		what := fmt.Sprintf("triggers[%d] (%s)", i, kind)
 		switch kind {
-		case "external", "external-push":
-		case "cron":
-			const learns = "%s keeps %s replicas from %q to %q, %s. The Forecast learns what repeats in its history: keep " +
-				"the trigger during shadow mode, then remove it. To keep a minimum at all times, set minReplicaCount."
-			timetable = append(timetable, fmt.Sprintf(learns, what, t.Metadata["desiredReplicas"], t.Metadata["start"],
-				t.Metadata["end"], t.Metadata["timezone"]))
+		case "external", "external-push", "cron":
 		case "prometheus", "predictkube":
 			f := v1alpha1.Forecast{}
 			f.Namespace, f.Name = object.GetNamespace(), fmt.Sprintf("%s-%d", object.GetName(), i)
@@ -62,12 +64,10 @@ func (c *converter) scaledObject(object *unstructured.Unstructured) {
 		}
 	}
 	if err = unstructured.SetNestedSlice(edited.Object, triggers, "spec", "triggers"); len(why) > 0 && err == nil {
-		c.after(object, edited.Object["spec"], append(why, timetable...))
-		return
-	}
-	for _, text := range timetable {
-		c.leave(objectName(object), "cron",
-			text+" No other trigger of this ScaledObject was converted: write a Forecast of the workload's demand")
+		for _, t := range c.timetables[before:] {
+			why = append(why, t.outcome())
+		}
+		c.after(object, edited.Object["spec"], why)
 	}
 }
 

@@ -237,3 +237,37 @@ func FuzzImport(f *testing.F) {
 		}
 	})
 }
+
+// Two schedules are an event if all their windows are alike.
+func TestTimetable(t *testing.T) {
+	for _, c := range []struct {
+		start string
+		ends  []string
+		want  string
+	}{
+		{"0 8 * * 1-5", []string{"0 18 * * 1-5"}, "FREQ=DAILY;BYHOUR=8;BYMINUTE=0;BYDAY=MO,TU,WE,TH,FR 10h0m0s"},
+		{"0  22 * * *", []string{"30 5 * * *"}, "FREQ=DAILY;BYHOUR=22;BYMINUTE=0 7h30m0s"},
+		{"0 8 1 * *", []string{"0 20 1 * *", "0 12 1 * *"}, "FREQ=DAILY;BYHOUR=8;BYMINUTE=0;BYMONTHDAY=1 4h0m0s"},
+		{"0 8,10,12 * * *", []string{"0 18 * * *"}, "FREQ=DAILY;BYHOUR=8,10,12;BYMINUTE=0 6h0m0s"},
+		{"0 8 * * *", []string{"0 18 * * 1-5"}, "not all its windows have the same length"},
+		{"0 8 * * *", []string{"0 12 * * 1-5", "0 18 * * 0,6"}, "not all its windows have the same length"},
+		{"0 8 * * *", nil, "it never ends: set minReplicas"},
+		{"0 8 1 1 *", []string{"0 8 1 7 *"}, "it lasts more than 1440h"},
+		{"* * * * *", []string{"0 18 * * *"}, "more than once an hour"},
+		{"0 8 1 * 1", []string{"0 18 * * *"}, "is not a recurrence"},
+		{"0 8 */2 * 5", []string{"0 18 * * *"}, "is not a recurrence"},
+		{"CRON_TZ=UTC 0 8 * * *", []string{"0 18 * * *"}, "is not a recurrence"},
+		{"", []string{"0 18 * * *"}, "write five fields"},
+		{"0 8 * * *", []string{"6 pm"}, `"6 pm": `},
+	} {
+		e, err := importer.Timetable(c.start, c.ends, "Europe/Berlin")
+		got := fmt.Sprint(e.Recurrence, " ", e.Duration)
+		if err != nil {
+			got = err.Error()
+		}
+		e.Knowledge = event.Knowledge{Replicas: 5}
+		if !strings.Contains(got, c.want) || err == nil && e.Check() != nil {
+			t.Errorf("%s until %s: %s (%v), want %s", c.start, c.ends, got, e.Check(), c.want)
+		}
+	}
+}

@@ -16,8 +16,8 @@ import (
 // The command "convert" creates Forecasts from the metrics of prometheus-adapter and from KEDA's prometheus triggers.
 
 const convertAbout = `Convert writes Forecasts in shadow mode for the metrics that HPAs read from prometheus-adapter, and for the prometheus
-triggers of KEDA's ScaledObjects. The output is YAML; comments explain each choice. docs/migrate.md describes the whole
-migration.
+triggers of KEDA's ScaledObjects. Cron triggers, and CronHorizontalPodAutoscalers, become events with replicas. The
+output is YAML; comments explain each choice. docs/migrate.md describes the whole migration.
 
 It reads prometheus-adapter's rules from --rules: the configuration file, or the ConfigMap that contains it. It reads
 the HPAs and ScaledObjects from a cluster with your own permissions, or from --file. An HPA on an External metric needs

@@ -1,0 +1,143 @@
+package adopt
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/calendar/importer"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+)
+
+// kindCronHPA is Alibaba Cloud's object that sets the replicas of a workload, or of an HPA, at the times of a cron table.
+const kindCronHPA = "CronHorizontalPodAutoscaler"
+
+// timetable is a part of an autoscaler that keeps replicas at the times of a cron table.
+type timetable struct {
+	// workload is the workloadKey of the workload. object has the timetable, and text describes it in a sentence.
+	workload, object, text string
+	// event is what it becomes, of the forecast, which is empty if there is none. err says why it cannot be an event.
+	event    v1alpha1.ForecastEvent
+	forecast string
+	err      error
+}
+
+// newTimetable completes a timetable. The replicas are kept from each time of a schedule until the next time of any of the others.
+func newTimetable(t timetable, replicas, start string, ends []string) *timetable {
+	n, err := strconv.ParseInt(replicas, 10, 32)
+	if err != nil || n < 1 {
+		t.err = errors.New("it asks for no replicas, and a Forecast needs no event for this")
+		return &t
+	}
+	found, err := importer.Timetable(start, ends, t.event.TimeZone)
+	t.event.Replicas, t.event.Start = int32(n), v1alpha1.EventTime(found.Start)
+	t.event.Recurrence, t.event.Duration = found.Recurrence, v1alpha1.Duration(model.Duration(found.Duration).String())
+	t.err = err
+	return &t
+}
+
+// keepTimetable says what to do with a timetable that has become an event.
+const keepTimetable = " Keep it during shadow mode, in which events change no replicas, and remove it along with serve: Shadow."
+
+// outcome says what became of a timetable.
+func (t *timetable) outcome() string {
+	if t.err != nil {
+		return t.text + " It is not converted to an event: " + t.err.Error() + "."
+	}
+	return fmt.Sprintf("%s It is the event %q of the Forecast %s.", t.text, t.event.Name, t.forecast) + keepTimetable
+}
+
+// workloadKey identifies a workload among the timetables.
+func workloadKey(namespace, kind, name string) string { return namespace + " " + kind + " " + name }
+
+// cronTrigger reads a cron trigger of a ScaledObject.
+func (c *converter) cronTrigger(o *unstructured.Unstructured, workload string, i int, m map[string]string) {
+	text := fmt.Sprintf("triggers[%d] (cron) keeps %s replicas from %q to %q, %s.", i, m["desiredReplicas"], m["start"],
+		m["end"], m["timezone"])
+	out := timetable{workload: workload, object: objectName(o), text: text}
+	out.event.Name, out.event.TimeZone = fmt.Sprintf("%s cron %d", o.GetName(), i), m["timezone"]
+	c.timetables = append(c.timetables, newTimetable(out, m["desiredReplicas"], m["start"], []string{m["end"]}))
+}
+
+// cronJob is a job of a CronHorizontalPodAutoscaler. It sets the replicas at the times of a schedule.
+type cronJob struct {
+	Name, Schedule string
+	TargetSize     int32
+	RunOnce        bool
+}
+
+// cronHPA reads the timetables of a CronHorizontalPodAutoscaler. The smallest size is the minimum of the autoscaler, and each larger size is
+// kept until the next job.
+func (c *converter) cronHPA(object *unstructured.Unstructured, all []*unstructured.Unstructured) {
+	var s struct {
+		ScaleTargetRef v1alpha1.TargetRef
+		ExcludeDates   []string
+		Jobs           []cronJob
+	}
+	spec, err := json.Marshal(object.Object["spec"])
+	err = cmp.Or(err, json.Unmarshal(spec, &s))
+	jobs := s.Jobs
+	bySize := func(a, b cronJob) int { return cmp.Compare(a.TargetSize, b.TargetSize) }
+	switch {
+	case err != nil:
+		c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
+		return
+	case len(s.ExcludeDates) > 0, slices.ContainsFunc(jobs, func(j cronJob) bool { return j.RunOnce }):
+		c.leave(objectName(object), "", "it has excludeDates, or a job that runs once: write its events by hand")
+		return
+	case len(jobs) == 0 || slices.MinFunc(jobs, bySize).TargetSize == slices.MaxFunc(jobs, bySize).TargetSize:
+		c.leave(objectName(object), "", "it always asks for one number of replicas: set minReplicas of the autoscaler")
+		return
+	}
+	kind, workload := s.ScaleTargetRef.Kind, s.ScaleTargetRef.Name
+	target := hpa.KindHPA + " " + object.GetNamespace() + "/" + workload
+	for _, other := range all {
+		if kind == hpa.KindHPA && objectName(other) == target {
+			//nolint:errcheck // Without it, no workload is found.
+			ref, _, _ := unstructured.NestedStringMap(other.Object, "spec", "scaleTargetRef")
+			kind, workload = ref["kind"], ref["name"]
+		}
+	}
+	schedules := make([]string, len(jobs))
+	for i := range jobs {
+		fields := strings.Fields(jobs[i].Schedule)
+		schedules[i] = strings.Join(fields[max(0, len(fields)-5):], " ") // Without the seconds.
+	}
+	for i, job := range jobs {
+		least := slices.MinFunc(jobs, bySize).TargetSize
+		if job.TargetSize == least {
+			continue
+		}
+		const text = "job %s sets %d replicas at %q. Its time zone is that of the controller: set timeZone if it is not UTC. The smallest " +
+			"number, %d, is no event: set it as minReplicas of the autoscaler."
+		one := timetable{
+			workload: workloadKey(object.GetNamespace(), kind, workload), object: objectName(object),
+			text: fmt.Sprintf(text, job.Name, job.TargetSize, job.Schedule, least),
+		}
+		one.event.Name = object.GetName() + " " + job.Name
+		ends := slices.Delete(slices.Clone(schedules), i, i+1)
+		c.timetables = append(c.timetables, newTimetable(one, strconv.Itoa(int(job.TargetSize)), schedules[i], ends))
+	}
+}
+
+// leaveTimetables leaves out the timetables that no Forecast has.
+func (c *converter) leaveTimetables() {
+	for _, t := range c.timetables {
+		switch text, err := json.Marshal(t.event); {
+		case t.err != nil:
+			c.leave(t.object, "cron", t.outcome())
+		case t.forecast == "" && err == nil:
+			const write = "%s No metric of its workload was converted: write a Forecast of the workload's demand, with " +
+				"this event in spec.events: %s"
+			c.leave(t.object, "cron", fmt.Sprintf(write, t.text, text))
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package adopt_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// cronHPAOf is a timetable of a target. The second number of replicas is the smallest one.
+func cronHPAOf(target, up, further string) string {
+	const schedules = "{name: %s, schedule: 0 0 %d * * 1-5, targetSize: %s}"
+	jobs := fmt.Sprintf(schedules+", "+schedules+", "+schedules, "up", 8, up, "down", 18, "2", "noon", 12, "12")
+	return "\n---\napiVersion: autoscaling.alibabacloud.com/v1beta1\nkind: CronHorizontalPodAutoscaler\nmetadata: {name: office}\n" +
+		"spec: {scaleTargetRef: {apiVersion: any, kind: " + target + ", name: chat}, jobs: [" + jobs + "]" + further + "}\n"
+}
+
+// Timetables become events of the workload's first Forecast, or they are left out with what to do.
+func TestTimetables(t *testing.T) {
+	t.Parallel()
+	onDemand := onQuery("sum(a)", `threshold: "64"`) + ","
+	for manifests, want := range map[string][]string{
+		hpaOf("chat", onQueue) + cronHPAOf("HorizontalPodAutoscaler", "9", ""): {
+			"name: office up", "replicas: 9", "duration: 4h", "name: office noon", "duration: 6h", "replicas: 12", "left out []",
+			"team/office, job up sets 9 replicas", "The smallest number, 2, is no event", "remove it along with serve: Shadow",
+		},
+		cronHPAOf("Deployment", "9", ""): {
+			`No metric of its workload was converted`, `in spec.events: {"name":"office up","start":"2025-01-01"`, `"replicas":9}`,
+		},
+		cronHPAOf("Deployment", "9, runOnce: true", ""):                           {"a job that runs once: write its events"},
+		cronHPAOf("Deployment", "9", ", excludeDates: ['* * * 1 1 *']"):           {"it has excludeDates, or"},
+		cronHPAOf("Deployment", "many", ""):                                       {"it cannot be read: "},
+		strings.ReplaceAll(cronHPAOf("Deployment", "2", ""), "12}", "2}"):         {"set minReplicas of the autoscaler"},
+		scaledObjectOf(onDemand+strings.Replace(cron, "0 18 *", "0 18 1", 1), ""): {"to an event: not all its windows"},
+		scaledObjectOf(onDemand+strings.Replace(cron, `"5"`, `"0"`, 1), ""):       {"it asks for no replicas"},
+		scaledObjectOf(onDemand+strings.Replace(cron, `"5"`, `"99999"`, 1), ""):   {"replicas 99999: write a whole number from 1"},
+	} {
+		got := convert(t, adapterRules, manifests)
+		text := fmt.Sprint(got.Converted, "left out ", got.LeftOut)
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("%q is missing:\n%s", part, text)
+			}
+		}
+	}
+}
