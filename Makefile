@@ -133,9 +133,10 @@ e2e-adapter: components ## the real prometheus-adapter next to Forewarm: equal v
 .PHONY: e2e-neighbours
 e2e-neighbours: components ## real programs next to Forewarm: Karpenter, coscheduling, LeaderWorkerSet and Kueue with warm pools, kube-state-metrics replicated, sharded and gone; built from source first (minutes, once)
 	karpenter=$$(hack/components/build.sh karpenter | tail -1) && state=$$(hack/components/build.sh kube-state-metrics | tail -1) && \
-		gangs=$$(hack/components/build.sh coscheduling | tail -1) && queues=$$(hack/components/build.sh kueue-lws | tail -1) && \
+		gangs=$$(hack/components/build.sh coscheduling | tail -1) && queues=$$(hack/components/build.sh kueue | tail -1) && \
+		sets=$$(hack/components/build.sh lws | tail -1) && \
 		cd hack/e2e && FOREWARM_E2E=1 FOREWARM_KARPENTER="$$karpenter" FOREWARM_KUBE_STATE_METRICS="$$state" \
-		FOREWARM_COSCHEDULING="$$gangs" FOREWARM_KUEUE_LWS="$$queues" FORMAT=standard-verbose \
+		FOREWARM_COSCHEDULING="$$gangs" FOREWARM_KUEUE="$$queues" FOREWARM_LWS="$$sets" FORMAT=standard-verbose \
 		$(GO_TEST) -count=1 -timeout 60m ./neighbours
 
 .PHONY: e2e-servers
