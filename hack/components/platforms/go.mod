@@ -7,8 +7,8 @@ require (
 	github.com/koordinator-sh/koordinator v1.6.0
 	github.com/kserve/kserve v0.16.0
 	knative.dev/serving v0.51.0
-	sigs.k8s.io/gateway-api-inference-extension v1.0.0
-	sigs.k8s.io/lws v0.5.0
-	sigs.k8s.io/scheduler-plugins v0.32.7
+	sigs.k8s.io/gateway-api-inference-extension v1.5.0
+	sigs.k8s.io/lws v0.9.0
+	sigs.k8s.io/scheduler-plugins v0.34.7
 	volcano.sh/volcano v1.10.0
 )
