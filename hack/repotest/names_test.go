@@ -73,7 +73,8 @@ func otherNames() []string {
 		"FailedGetExternalMetric", // The HPA controller's.
 		"Value", "AverageValue",   // The types of an HPA's target.
 		"Never", "NotIn", "In", // Values of fields of Kubernetes.
-		"LowerPriority", // A value of a field of Kueue.
+		"LowerPriority",   // A value of a field of Kueue.
+		"GenericWorkload", // A feature gate of Kubernetes.
 	}
 }
 
