@@ -8,6 +8,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,15 @@ import (
 
 // folder of the components, with the files of what was tested and of what could not be had.
 const folder = "hack/components"
+
+// header is the first line of tested.txt.
+const header = "# target, component, module, version and day of the last run that passed. Written by the targets of make."
+
+// requirement is one of a go.mod.
+type requirement struct {
+	Path, Version string
+	Indirect      bool
+}
 
 // part is a module of a component, and the programs that are built from it. Without programs, only its files are used.
 type part struct {
@@ -67,7 +77,7 @@ func record(folder, target string, components []string, now time.Time) error {
 			runs = append(runs, run{target, component, p.module, p.version, now.UTC().Format(time.DateOnly)})
 		}
 	}
-	lines := []string{"# target, component, module, version and day of the last run that passed. Written by the targets of make."}
+	lines := []string{header}
 	for _, r := range runs {
 		lines = append(lines, strings.Join([]string{r.target, r.component, r.module, r.version, r.day}, " "))
 	}
@@ -126,13 +136,8 @@ func componentsIn(folder string) ([]string, error) {
 func partsOf(folder, component string) ([]part, error) {
 	path := filepath.Join(folder, component, "go.mod")
 	// The go command reads a go.mod even if it needs a newer Go.
-	text, err := exec.Command("go", "mod", "edit", "-json", path).CombinedOutput()
-	var file struct {
-		Require []struct {
-			Path, Version string
-			Indirect      bool
-		}
-	}
+	text, err := exec.CommandContext(context.Background(), "go", "mod", "edit", "-json", path).CombinedOutput()
+	var file struct{ Require []requirement }
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w: %s", path, err, text)
 	}

@@ -87,7 +87,9 @@ internalCertManagement: {enable: false}
 
 // startController installs a controller by the manifests of its module, but for its pods its own process, with a port for its webhooks.
 // It returns when the controller is ready. version is the apiVersion of its configuration, to which further is added.
-func (c *Cluster) startController(ctx context.Context, binary, source, version, further string) (*processtest.Process, error) {
+func (c *Cluster) startController(
+	ctx context.Context, binary, source, version, further string,
+) (*processtest.Process, error) {
 	ports, err := processtest.FreePorts(ctx, 2)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,8 @@ func (c *Cluster) startController(ctx context.Context, binary, source, version, 
 	if err != nil {
 		return nil, err
 	}
-	return p, p.AwaitHealthy(ctx, startTimeout, http.DefaultClient, fmt.Sprintf("http://127.0.0.1:%d/readyz", ports[1]))
+	err = p.AwaitHealthy(ctx, startTimeout, http.DefaultClient, fmt.Sprintf("http://127.0.0.1:%d/readyz", ports[1]))
+	return p, err
 }
 
 // installController applies a controller's manifests. Its webhooks are at a port of this machine, with certificates of the cluster's
