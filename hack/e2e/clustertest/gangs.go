@@ -147,8 +147,9 @@ func (c *Cluster) installController(ctx context.Context, name, source string, po
 
 // StartKueue starts Kueue with its integration of pods.
 func (c *Cluster) StartKueue(ctx context.Context) error {
+	const further = "integrations: {frameworks: [pod]}\nfeatureGates: {VisibilityOnDemand: false}\n"
 	_, err := c.startController(ctx, filepath.Join(c.Components.Kueue, "kueue"), c.Components.KueueSource,
-		"config.kueue.x-k8s.io/v1beta2", "integrations: {frameworks: [pod]}\nfeatureGates: {VisibilityOnDemand: false}\n")
+		"config.kueue.x-k8s.io/v1beta2", further)
 	return err
 }
 
