@@ -49,6 +49,9 @@ demo: build ## the main job on a recorded trace, without a cluster, until interr
 # go test: what failed once more as the last thing, or what was slow.
 GO_TEST := $(CURDIR)/hack/gotest.sh
 
+# With RECORD=1, a target that has passed is recorded for docs/reference/versions.md, which `make generate` writes.
+record = $(if $(RECORD),go run ./hack/tested record $@ $(1))
+
 # Tests wait more than they compute: one package more than there are cores runs at once.
 .PHONY: test
 test: ## the tests that need only Go; results are reused: after a change only what depends on it runs (ARGS=-count=1: everything)
@@ -87,6 +90,7 @@ test-chart: ## the chart: lint, its unit tests, every values file and a release 
 		"$$FOREWARM_HELM/helm-unittest" deploy/charts/forewarm && \
 		KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
 		$(GO_TEST) -count=1 -run TestChart ./deploy
+	@$(call record,helm helm/crds kubernetes platforms)
 
 .PHONY: test-cluster
 test-cluster: ## the tests that need parts of Kubernetes, built from source first (minutes, once)
@@ -99,12 +103,14 @@ test-keda: ## the external scaler with KEDA's own operator, built from source fi
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
 		FOREWARM_KEDA=$$(hack/components/build.sh keda keda-operator | tail -1) \
 		$(GO_TEST) -count=1 -run TestKEDA ./pkg/serve/kedaserver
+	@$(call record,kubernetes keda)
 
 .PHONY: e2e-sources
 e2e-sources: ## the Prometheus client with real stores: VictoriaMetrics and Thanos, built from source first (minutes, once; needs Debian's prometheus)
 	victoria=$$(hack/components/build.sh victoriametrics | tail -1) && thanos=$$(hack/components/build.sh thanos | tail -1) && \
 		FOREWARM_STORES="$$victoria:$$thanos" FORMAT=standard-verbose \
 		$(GO_TEST) -count=1 -timeout 5m -run TestStores ./pkg/source/prometheus
+	@$(call record,victoriametrics thanos)
 
 # The packages whose tests run against a real etcd and kube-apiserver. Attacks need none: make test has run them.
 CLUSTER_PACKAGES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' 'hack/apiservertest"' cmd pkg deploy))))
@@ -116,10 +122,12 @@ components: ## build what the cluster tests run: Helm, Kubernetes, kwok, KEDA (2
 .PHONY: e2e
 e2e: components ## scenarios on a whole control plane with the real HPA controller and KEDA (needs Debian's prometheus)
 	cd hack/e2e && FOREWARM_E2E=1 FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 40m -parallel 8 .
+	@$(call record,kubernetes kwok keda helm)
 
 .PHONY: e2e-zero
 e2e-zero: components ## a stock HPA scales to zero and back, in five cycles of seven minutes (ZERO=n for n cycles)
 	cd hack/e2e && FOREWARM_E2E=1 FOREWARM_ZERO=$(or $(ZERO),5) go test -v -count=1 -timeout 2h -run '^TestFromZero$$' .
+	@$(call record,kubernetes kwok)
 
 .PHONY: e2e-versions
 e2e-versions: ## pkg/core/hpa compared with older HPA controllers, and the chart on older API servers; built from source first (15 minutes for each version, once): VERSIONS=
@@ -129,14 +137,17 @@ e2e-versions: ## pkg/core/hpa compared with older HPA controllers, and the chart
 e2e-adapter: components ## the real prometheus-adapter next to Forewarm: equal values, 50 HPAs handed over and back; built from source first (minutes, once)
 	adapter=$$(hack/components/build.sh prometheus-adapter | tail -1) && cd hack/e2e && \
 		FOREWARM_E2E=1 FOREWARM_ADAPTER="$$adapter" FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 20m -run TestPrometheusAdapter .
+	@$(call record,kubernetes kwok prometheus-adapter)
 
 .PHONY: e2e-neighbours
 e2e-neighbours: components ## real programs next to Forewarm: Karpenter, coscheduling, LeaderWorkerSet and Kueue with warm pools, kube-state-metrics replicated, sharded and gone; built from source first (minutes, once)
 	karpenter=$$(hack/components/build.sh karpenter | tail -1) && state=$$(hack/components/build.sh kube-state-metrics | tail -1) && \
-		gangs=$$(hack/components/build.sh coscheduling | tail -1) && queues=$$(hack/components/build.sh kueue-lws | tail -1) && \
+		gangs=$$(hack/components/build.sh coscheduling | tail -1) && queues=$$(hack/components/build.sh kueue | tail -1) && \
+		sets=$$(hack/components/build.sh lws | tail -1) && \
 		cd hack/e2e && FOREWARM_E2E=1 FOREWARM_KARPENTER="$$karpenter" FOREWARM_KUBE_STATE_METRICS="$$state" \
-		FOREWARM_COSCHEDULING="$$gangs" FOREWARM_KUEUE_LWS="$$queues" FORMAT=standard-verbose \
+		FOREWARM_COSCHEDULING="$$gangs" FOREWARM_KUEUE="$$queues" FOREWARM_LWS="$$sets" FORMAT=standard-verbose \
 		$(GO_TEST) -count=1 -timeout 60m ./neighbours
+	@$(call record,kubernetes kwok karpenter kube-state-metrics coscheduling kueue lws)
 
 .PHONY: e2e-servers
 e2e-servers: components ## model servers that take an engine's time, under the same load behind HPAs, KEDA and Forewarm, and the real endpoint picker; no scale-down may cut a request (25 minutes; needs FOREWARM_DATA)
@@ -144,6 +155,7 @@ e2e-servers: components ## model servers that take an engine's time, under the s
 		cd hack/e2e && $(GO_TEST) -count=1 ./modelserver && \
 		FOREWARM_E2E=1 FOREWARM_ENDPOINT_PICKER="$$picker" FOREWARM_KUBE_STATE_METRICS="$$state" FORMAT=standard-verbose \
 		$(GO_TEST) -count=1 -timeout 40m -run TestServers ./neighbours
+	@$(call record,kubernetes kwok keda endpoint-picker kube-state-metrics)
 
 .PHONY: soak
 soak: build components ## two replicas, then the embedded engine (as root), under load and faults: values, memory and latency must hold: SOAK=10m each

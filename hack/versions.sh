@@ -9,10 +9,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+trap 'rm -rf "$report" hack/components/kubernetes-*' EXIT
 status=0
 
-# module NAME VERSION makes a copy of the component with another version, 1.X.Y. The copy is not committed.
+# module NAME VERSION makes a copy of the component with another version, 1.X.Y. The copy is removed at the end.
 module() {
     local folder=hack/components/$1 staging=v0.${2#1.} requirements
     requirements=$(go mod download -json "k8s.io/kubernetes@v$2" | sed -n 's/.*"GoMod": "\(.*\)",/\1/p') || return 1

@@ -5,6 +5,7 @@
 #
 # A component is a folder next to this script: a Go module of its own (Kubernetes and KEDA pin versions that the product
 # must not inherit), a file `binaries` with a name and a package on each line, and optionally the files `ldflags` and `tags`.
+# Where its go.mod needs a newer Go, the go command downloads the toolchain that is named there from the module proxy.
 # The binaries (all, or those named) are in a cache folder for the module and the Go version; its path is the last line of
 # output. Several runs at once are safe. With --built nothing is built: it fails where a binary is missing.
 set -euo pipefail
@@ -16,6 +17,7 @@ fi
 component=${1:?which component? one of: $(cd "$(dirname "$0")" && echo */ | tr -d /)}
 shift
 cd "$(dirname "$0")/$component"
+export GOTOOLCHAIN=auto
 key=$({ cat go.mod go.sum binaries; cat ldflags tags 2>/dev/null || true; go version; } | sha256sum | cut -c1-16)
 cache=${FOREWARM_COMPONENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/forewarm}/$component/$key
 [ -n "$only_built" ] || mkdir -p "$cache"

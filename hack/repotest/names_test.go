@@ -74,7 +74,8 @@ func otherNames() []string {
 		"Value", "AverageValue",   // The types of an HPA's target.
 		"Never", "NotIn", "In", // Values of fields of Kubernetes.
 		"AzureGovernment", "AzureChina", // Names of Azure's clouds.
-		"LowerPriority", // A value of a field of Kueue.
+		"LowerPriority",   // A value of a field of Kueue.
+		"GenericWorkload", // A feature gate of Kubernetes.
 	}
 }
 

@@ -9,7 +9,7 @@ require (
 	github.com/ray-project/kuberay/ray-operator v1.5.0
 	knative.dev/serving v0.51.0
 	sigs.k8s.io/gateway-api-inference-extension v1.5.0
-	sigs.k8s.io/lws v0.5.0
-	sigs.k8s.io/scheduler-plugins v0.32.7
+	sigs.k8s.io/lws v0.9.0
+	sigs.k8s.io/scheduler-plugins v0.34.7
 	volcano.sh/volcano v1.10.0
 )

@@ -18,9 +18,8 @@ type Components struct {
 	KEDASource, PrometheusAdapterSource string
 	// Karpenter is a folder of binaries, KarpenterSource that of its module; both are empty without FOREWARM_KARPENTER.
 	Karpenter, KarpenterSource string
-	// Coscheduling is a folder of binaries, and so is KueueLWS, of Kueue and LeaderWorkerSet. They, and the folders of their
-	// modules, are empty without FOREWARM_COSCHEDULING and FOREWARM_KUEUE_LWS.
-	Coscheduling, CoschedulingSource, KueueLWS, KueueSource, LWSSource string
+	// Coscheduling, Kueue and LWS (LeaderWorkerSet) are the same for FOREWARM_COSCHEDULING, FOREWARM_KUEUE and FOREWARM_LWS.
+	Coscheduling, CoschedulingSource, Kueue, KueueSource, LWS, LWSSource string
 	// EndpointPicker and EndpointPickerSource are the same for FOREWARM_ENDPOINT_PICKER.
 	EndpointPicker, EndpointPickerSource string
 	// Forewarm, Prometheus and Helm are binaries.
@@ -34,7 +33,7 @@ func Build(ctx context.Context, root string) (Components, error) {
 	c := Components{
 		Root: root, Forewarm: filepath.Join(root, "bin", "forewarm"), PrometheusAdapter: os.Getenv("FOREWARM_ADAPTER"),
 		Karpenter: os.Getenv("FOREWARM_KARPENTER"), Coscheduling: os.Getenv("FOREWARM_COSCHEDULING"),
-		KueueLWS:       os.Getenv("FOREWARM_KUEUE_LWS"),
+		Kueue: os.Getenv("FOREWARM_KUEUE"), LWS: os.Getenv("FOREWARM_LWS"),
 		EndpointPicker: os.Getenv("FOREWARM_ENDPOINT_PICKER"),
 	}
 	var err error
@@ -54,22 +53,26 @@ func Build(ctx context.Context, root string) (Components, error) {
 		"keda github.com/kedacore/keda/v2":                  &c.KEDASource,
 		"prometheus-adapter sigs.k8s.io/prometheus-adapter": &c.PrometheusAdapterSource,
 	}
-	if c.Karpenter != "" {
-		sources["karpenter sigs.k8s.io/karpenter"] = &c.KarpenterSource
-	}
-	if c.Coscheduling != "" {
-		sources["coscheduling sigs.k8s.io/scheduler-plugins"] = &c.CoschedulingSource
-	}
-	if c.KueueLWS != "" {
-		sources["kueue-lws sigs.k8s.io/kueue"], sources["kueue-lws sigs.k8s.io/lws"] = &c.KueueSource, &c.LWSSource
-	}
-	if c.EndpointPicker != "" {
-		sources["endpoint-picker sigs.k8s.io/gateway-api-inference-extension"] = &c.EndpointPickerSource
+	for module, one := range map[string]struct {
+		binaries string
+		source   *string
+	}{
+		"karpenter sigs.k8s.io/karpenter":                             {c.Karpenter, &c.KarpenterSource},
+		"coscheduling sigs.k8s.io/scheduler-plugins":                  {c.Coscheduling, &c.CoschedulingSource},
+		"kueue sigs.k8s.io/kueue":                                     {c.Kueue, &c.KueueSource},
+		"lws sigs.k8s.io/lws":                                         {c.LWS, &c.LWSSource},
+		"endpoint-picker sigs.k8s.io/gateway-api-inference-extension": {c.EndpointPicker, &c.EndpointPickerSource},
+	} {
+		if one.binaries != "" {
+			sources[module] = one.source
+		}
 	}
 	for module, folder := range sources {
 		name, path, _ := strings.Cut(module, " ")
 		own := filepath.Join(root, "hack", "components", name)
-		if *folder, err = runCommand(ctx, own, "go", "list", "-m", "-f", "{{.Dir}}", path); err != nil {
+		// A component may need a newer Go, which its go.mod names.
+		*folder, err = runCommand(ctx, own, "env", "GOTOOLCHAIN=auto", "go", "list", "-m", "-f", "{{.Dir}}", path)
+		if err != nil {
 			return c, err
 		}
 	}

@@ -3,8 +3,6 @@ package clustertest
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -33,11 +31,6 @@ func (c *Cluster) StartCoscheduling(ctx context.Context) error {
 	}
 	const all = "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n---\n%s\n%s"
 	if err = c.Apply(ctx, fmt.Sprintf(all, namespace, rights, crd)); err != nil {
-		return err
-	}
-	// The chart has no right to list VolumeAttachments, without which the scheduler does not begin.
-	if _, err = c.Kubectl(ctx, "", "create", "clusterrolebinding", namespace, "--clusterrole=system:kube-scheduler",
-		"--serviceaccount="+namespace+":"+CoschedulingName); err != nil {
 		return err
 	}
 	kubeconfig, err := c.serviceAccountKubeconfig(ctx, namespace, CoschedulingName)
@@ -81,25 +74,67 @@ func (c *Cluster) startProbed(
 	return p, err
 }
 
-// controller installs a controller by the manifests of its module, but for its pods its own process, with a port for its webhooks.
-// It returns the kubeconfig of its service account.
-func (c *Cluster) controller(ctx context.Context, name, source string, port int, bundle string) (string, error) {
+// controllerConfig is the beginning of the configuration of Kueue's controller and of LeaderWorkerSet's.
+const controllerConfig = `
+apiVersion: %s
+kind: Configuration
+health: {healthProbeBindAddress: "127.0.0.1:%d"}
+metrics: {bindAddress: "0"}
+webhook: {host: 127.0.0.1, port: %d, certDir: %s}
+leaderElection: {leaderElect: false}
+internalCertManagement: {enable: false}
+`
+
+// startController installs a controller by the manifests of its module, but for its pods its own process, with a port for its webhooks.
+// It returns when the controller is ready. version is the apiVersion of its configuration, to which further is added.
+func (c *Cluster) startController(
+	ctx context.Context, binary, source, version, further string,
+) (*processtest.Process, error) {
+	ports, err := processtest.FreePorts(ctx, 2)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(binary)
+	kubeconfig, err := c.installController(ctx, name, source, ports[0])
+	if err != nil {
+		return nil, err
+	}
+	certificates := filepath.Join(c.Dir, fmt.Sprintf("%s-%d", name, ports[0]))
+	if err = c.writeCertificates(certificates, name, name+"-webhook-service."+name+"-system.svc"); err != nil {
+		return nil, err
+	}
+	config := filepath.Join(certificates, "config.yaml")
+	text := fmt.Appendf(nil, controllerConfig+further, version, ports[1], ports[0], certificates)
+	if err = os.WriteFile(config, text, 0o600); err != nil {
+		return nil, err
+	}
+	p, err := c.Run(processtest.Program{
+		Name: name, Binary: binary, Env: []string{"KUBECONFIG=" + kubeconfig}, Args: []string{"--config=" + config},
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = p.AwaitHealthy(ctx, startTimeout, http.DefaultClient, fmt.Sprintf("http://127.0.0.1:%d/readyz", ports[1]))
+	return p, err
+}
+
+// installController applies a controller's manifests. Its webhooks are at a port of this machine, with certificates of the cluster's
+// authority. It returns the kubeconfig of its service account.
+func (c *Cluster) installController(ctx context.Context, name, source string, port int) (string, error) {
 	namespace := name + "-system"
 	folder := filepath.Join(source, "config", "default")
-	if _, err := c.Kubectl(ctx, "", "apply", "--server-side", "-k", folder); err != nil {
+	if _, err := c.Kubectl(ctx, "", "apply", "--server-side", "--force-conflicts", "-k", folder); err != nil {
 		return "", err
 	}
+	const client = `"clientConfig": {`
+	trusted := fmt.Sprintf(client+`"caBundle": %q,`, base64.StdEncoding.EncodeToString(c.authority.pem))
 	for _, kind := range []string{"mutating", "validating"} {
 		object := kind + "webhookconfiguration/" + name + "-" + kind + "-webhook-configuration"
 		text, err := c.Kubectl(ctx, "", "get", object, "-o", "json")
 		if err != nil {
 			return "", err
 		}
-		text = strings.ReplaceAll(text, `"port": 443`, fmt.Sprintf(`"port": %d`, port))
-		if bundle != "" {
-			const client = `"clientConfig": {`
-			text = strings.ReplaceAll(text, client, fmt.Sprintf(client+`"caBundle": %q,`, bundle))
-		}
+		text = strings.NewReplacer(`"port": 443`, fmt.Sprintf(`"port": %d`, port), client, trusted).Replace(text)
 		if _, err = c.Kubectl(ctx, text, "replace", "-f", "-"); err != nil {
 			return "", err
 		}
@@ -112,46 +147,11 @@ func (c *Cluster) controller(ctx context.Context, name, source string, port int,
 
 // StartKueue starts Kueue with its integration of pods.
 func (c *Cluster) StartKueue(ctx context.Context) error {
-	ports, err := processtest.FreePorts(ctx, 2)
-	if err != nil {
-		return err
-	}
-	kubeconfig, err := c.controller(ctx, "kueue", c.Components.KueueSource, ports[0],
-		base64.StdEncoding.EncodeToString(c.authority.pem))
-	if err != nil {
-		return err
-	}
-	certificates, config := filepath.Join(c.Dir, "kueue"), filepath.Join(c.Dir, "kueue.yaml")
-	if err = c.writeCertificates(certificates, "kueue", "kueue-webhook-service.kueue-system.svc"); err != nil {
-		return err
-	}
-	if err = os.WriteFile(config, fmt.Appendf(nil, `
-apiVersion: config.kueue.x-k8s.io/v1beta1
-kind: Configuration
-health: {healthProbeBindAddress: "127.0.0.1:%d"}
-metrics: {bindAddress: "0"}
-webhook: {host: 127.0.0.1, port: %d, certDir: %s}
-leaderElection: {leaderElect: false}
-internalCertManagement: {enable: false}
-integrations: {frameworks: [pod]}
-`, ports[1], ports[0], certificates), 0o600); err != nil {
-		return err
-	}
-	p, err := c.Run(processtest.Program{
-		Name: "kueue", Binary: filepath.Join(c.Components.KueueLWS, "kueue"), Env: []string{"KUBECONFIG=" + kubeconfig},
-		Args: []string{"--config=" + config, "--feature-gates=VisibilityOnDemand=false"},
-	})
-	if err != nil {
-		return err
-	}
-	return p.AwaitHealthy(ctx, startTimeout, http.DefaultClient, fmt.Sprintf("http://127.0.0.1:%d/readyz", ports[1]))
+	const further = "integrations: {frameworks: [pod]}\nfeatureGates: {VisibilityOnDemand: false}\n"
+	_, err := c.startController(ctx, filepath.Join(c.Components.Kueue, "kueue"), c.Components.KueueSource,
+		"config.kueue.x-k8s.io/v1beta2", further)
+	return err
 }
-
-// LeaderWorkerSet has no flags for the port of its webhooks, on all addresses, nor for the folder of their certificates.
-const (
-	lwsPort         = 9443
-	lwsCertificates = "/tmp/k8s-webhook-server/serving-certs"
-)
 
 // leaderWorkerSet is the smallest.
 const leaderWorkerSet = `
@@ -160,40 +160,12 @@ kind: LeaderWorkerSet
 metadata: {name: small, namespace: default}
 spec: {leaderWorkerTemplate: {workerTemplate: {spec: {containers: [{name: c, image: i}]}}}}`
 
-// StartLWS starts LeaderWorkerSet's controller. One runs on a machine.
+// StartLWS starts LeaderWorkerSet's controller.
 func (c *Cluster) StartLWS(ctx context.Context) (*processtest.Process, error) {
-	kubeconfig, err := c.controller(ctx, "lws", c.Components.LWSSource, lwsPort, "")
+	p, err := c.startController(ctx, filepath.Join(c.Components.LWS, "lws"), c.Components.LWSSource,
+		"config.lws.x-k8s.io/v1alpha1", "")
 	if err != nil {
 		return nil, err
-	}
-	p, err := c.startProbed(ctx, processtest.Program{
-		Name: "lws", Binary: filepath.Join(c.Components.KueueLWS, "lws"), Env: []string{"KUBECONFIG=" + kubeconfig},
-		Args: []string{"--leader-elect=false", "--metrics-bind-address=0"},
-	}, "--health-probe-bind-address=127.0.0.1:%d", "http://127.0.0.1:%d/readyz")
-	if err != nil {
-		return nil, err
-	}
-	// It makes its certificates, as a Secret, and waits until they are mounted.
-	var secret struct{ Data map[string][]byte }
-	if err = Eventually(ctx, startTimeout, func(ctx context.Context) error {
-		text, problem := c.Kubectl(ctx, "", "get", "secret/lws-webhook-server-cert", "-n", "lws-system", "-o", "json")
-		if problem == nil {
-			problem = json.Unmarshal([]byte(text), &secret)
-		}
-		if problem == nil && len(secret.Data["tls.crt"]) == 0 {
-			problem = errors.New("the Secret of lws has no certificate")
-		}
-		return problem
-	}); err != nil {
-		return nil, err
-	}
-	if err = os.MkdirAll(lwsCertificates, 0o700); err != nil {
-		return nil, err
-	}
-	for _, name := range []string{"tls.key", "ca.crt", "tls.crt"} {
-		if err = os.WriteFile(filepath.Join(lwsCertificates, name), secret.Data[name], 0o600); err != nil {
-			return nil, err
-		}
 	}
 	// A client may write a LeaderWorkerSet once the webhooks answer.
 	return p, Eventually(ctx, startTimeout, func(ctx context.Context) error {

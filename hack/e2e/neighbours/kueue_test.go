@@ -22,11 +22,11 @@ const (
 
 // queues: a quota of GPUs, in which pods of higher priority preempt those of lower.
 const queues = `
-apiVersion: kueue.x-k8s.io/v1beta1
+apiVersion: kueue.x-k8s.io/v1beta2
 kind: ResourceFlavor
 metadata: {name: gpus}
 ---
-apiVersion: kueue.x-k8s.io/v1beta1
+apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
 metadata: {name: gpus}
 spec:
@@ -36,7 +36,7 @@ spec:
     - coveredResources: [nvidia.com/gpu]
       flavors: [{name: gpus, resources: [{name: nvidia.com/gpu, nominalQuota: "16"}]}]
 ---
-apiVersion: kueue.x-k8s.io/v1beta1
+apiVersion: kueue.x-k8s.io/v1beta2
 kind: LocalQueue
 metadata: {name: gpus, namespace: queued}
 spec: {clusterQueue: gpus}`
@@ -50,7 +50,7 @@ type kueue struct {
 // TestKueue: placeholders next to the real Kueue are in its quota where they name a queue, and outside where they do not.
 func TestKueue(t *testing.T) {
 	from := time.Now().Add(-15 * time.Minute)
-	s := &kueue{stage: setUpStage(t, "FOREWARM_KUEUE_LWS", clustertest.Options{}, from, steady(queued, free))}
+	s := &kueue{stage: setUpStage(t, "FOREWARM_KUEUE", clustertest.Options{}, from, steady(queued, free))}
 	if err := s.StartKueue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
