@@ -47,8 +47,8 @@ func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
 		},
 		{
 			"enough, but without a score", 30 * time.Hour, false,
-			"Forewarm has 30h of history, but no model has a score yet; until then, the forecast is no better than the observed " +
-				"demand; the highest demand observed over the last 6m15s is 0",
+			"Forewarm has 30h of history, but the selected model has no score yet, or the demand of one season ago is unknown; until " +
+				"then, the forecast is no better than the observed demand; the highest demand observed over the last 6m15s is 0",
 		},
 	} {
 		v, target := warmingResult(c.span, c.decided)

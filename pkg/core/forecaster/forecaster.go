@@ -228,7 +228,7 @@ func (f *Forecaster) Fallback() decide.Decision {
 	value = math.Max(value, f.known(f.peaks.LeadWindow).AtLeast)
 	d := decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
 	d.RaiseTo(f.config.Settings, f.Minimum())
-	d.ApplyZero(f.config.Settings, f.decision.Zero.Asleep)
+	d.ApplyZero(f.config.Settings, f.asleep())
 	return d
 }
 

@@ -29,18 +29,24 @@ const maxReturns = 512
 func returnSeasons() [4]int64 { return [...]int64{1, 2, 3, 7} }
 
 // countIdle counts the steps for which a workload that may scale to zero is idle: its demand is known to be 0, less than a tenth of a
-// replica is expected, no event is near, and no deferrable work waits. A gap is no evidence: it does not count, and it ends nothing.
+// replica is expected, no event is near, and no deferrable work waits. A gap is no evidence: it does not count, and it ends nothing. Neither
+// is a step at which the selected candidate has no forecast, for example because of a gap a season ago.
 func (f *Forecaster) countIdle(sample demand.Sample) {
 	f.noteReturn(sample.Value)
 	if f.config.Settings.ZeroBelow == 0 {
 		return
 	}
-	switch known := !math.IsNaN(sample.Value); {
-	case !f.Decided() || !f.decision.IsIdle(f.config.Settings) || f.decision.Events != "" || f.workWaits(sample) || f.returnIsDue():
+	switch {
+	case sample.Value > 0, f.Decided() && !f.decision.IsIdle(f.config.Settings), f.eventNears(), f.workWaits(sample), f.returnIsDue():
 		f.idle.steps = 0
-	case known:
+	case f.Decided() && !math.IsNaN(sample.Value):
 		f.idle.steps++
 	}
+}
+
+// eventNears reports whether an event takes place within the lead window.
+func (f *Forecaster) eventNears() bool {
+	return len(f.adjust.Words(f.End(), f.End().Add(f.config.Window))) > 0
 }
 
 // noteReturn records when the demand rises after a lead window of almost no demand.
@@ -96,7 +102,7 @@ func (f *Forecaster) workWaits(sample demand.Sample) bool {
 // its zeros count only once they are learned.
 func (f *Forecaster) asleep() bool {
 	lows, _ := f.filter.Fallen()
-	return len(lows) == 0 && f.Decided() && f.idle.steps >= f.config.stepsIn(f.config.Window)
+	return len(lows) == 0 && f.idle.steps >= f.config.stepsIn(f.config.Window)
 }
 
 // applyZero applies the rule for idle workloads to the decision.

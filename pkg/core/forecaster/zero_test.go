@@ -100,6 +100,39 @@ func TestAGapIsNoEvidenceOfZero(t *testing.T) {
 	}
 }
 
+// A gap a season ago leaves the selected candidate without a forecast. The workload sleeps on, unless demand is observed.
+func TestAGapASeasonAgoDoesNotWake(t *testing.T) {
+	const night = 6*1440 + 3*60
+	load := func(minute int) float64 {
+		if from := minute - (night - 1440); from >= 0 && from < 20 {
+			return math.NaN()
+		}
+		return math.Round(byHours(minute)/100) * 100
+	}
+	f := sleeper(night-60, load, func(c *forecaster.Config) {
+		c.Settings.Late, c.Settings.Quantile, c.Autoscalers, c.Models = 0, 0.95, nil, []string{"regression"}
+	})
+	undecided := 0
+	for minute := night - 60; minute < night+60; minute++ {
+		f.Step(plain(load(minute)))
+		d := describe(f).Decision
+		if !f.Decided() {
+			undecided++
+			d = f.Fallback()
+		}
+		if !d.Zero.Asleep || d.Value != 0 {
+			t.Fatalf("minute %d: it wakes, decided: %v: %+v", minute-night, f.Decided(), d)
+		}
+	}
+	if undecided == 0 {
+		t.Fatal("there is a forecast at every step")
+	}
+	f.Step(plain(5))
+	if d := f.Fallback(); d.Zero.Asleep || d.Value == 0 {
+		t.Errorf("demand does not wake it: %+v", d)
+	}
+}
+
 // A source that reports 0 for some minutes of a busy day is doubted: nothing is stopped.
 func TestZerosOfABusyDayAreDoubted(t *testing.T) {
 	const noon = 5*1440 + 12*60
