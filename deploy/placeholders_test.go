@@ -41,6 +41,7 @@ const pullable = `volumes: [{name: pull-0, image: {reference: busybox}}]`
 func expectPlaceholdersIdle(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	p := placeholders{t, c}
+	p.expectGroupsAdmitted()
 	p.expectRefusedFields()
 	p.expectRefusedVolumes()
 	p.expectRefusedChanges()
@@ -52,6 +53,24 @@ func (p placeholders) try(about, container, spec, want string) {
 	output, err := p.Kubectl(p, placeholderPod("p", container, spec), "create", "--dry-run=server", "-f", "-")
 	if text := refused(output, err, want); text != "" {
 		p.Errorf("%s: %s", about, text)
+	}
+}
+
+// expectGroupsAdmitted: a pod of a StatefulSet has a name in the DNS, and LeaderWorkerSet tells each container its place in its group.
+// Other variables are refused, even next to these.
+func (p placeholders) expectGroupsAdmitted() {
+	p.Helper()
+	const group = `{name: LWS_LEADER_ADDRESS, value: a-0.a.inference}, {name: LWS_GROUP_SIZE, value: "2"}, {name: LWS_WORKER_INDEX, value: "1"}`
+	const named = ", hostname: a-0-1, subdomain: a"
+	pod := placeholderPod("p", ", env: ["+group+"]", named)
+	if output, err := p.Kubectl(p, pod, "create", "--dry-run=server", "-f", "-"); err != nil {
+		p.Errorf("a pod of a group is refused: %s", output)
+	}
+	for _, other := range []string{
+		"{name: LD_PRELOAD, value: /pull-0/mine.so}", "{name: LWS_OTHER, value: a}",
+		"{name: LWS_GROUP_SIZE, valueFrom: {secretKeyRef: {name: s, key: k}}}",
+	} {
+		p.try(other, ", env: ["+group+", "+other+"]", named, "remove from the container env")
 	}
 }
 
@@ -81,7 +100,6 @@ func (p placeholders) expectRefusedFields() {
 		"shareProcessNamespace": "true",
 		"hostAliases":           "[{ip: 127.0.0.1, hostnames: [a]}]",
 		"dnsConfig":             "{nameservers: [10.0.0.1]}",
-		"hostname":              "a",
 		"setHostnameAsFQDN":     "true",
 		"activeDeadlineSeconds": "60",
 		"nodeName":              "node",
