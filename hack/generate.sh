@@ -33,4 +33,4 @@ for page in cli metrics; do
 done
 go run ./cmd/forewarm/internal/reference conditions >"$reference/conditions.md"
 go run ./hack/operator >"$reference/failures.md"
-go run ./hack/tested >"$reference/versions.md"
+hack/tested.sh >"$reference/versions.md"
