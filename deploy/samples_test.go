@@ -85,7 +85,8 @@ func testSamples(t *testing.T, c *apiservertest.Cluster) {
 	}
 	for range 2 {
 		for _, name := range slices.Concat(bySignal(), pools()) {
-			c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-f", filepath.Join("deploy", "samples", name))
+			file := filepath.Join("deploy", "samples", name)
+			c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-f", file)
 		}
 	}
 }

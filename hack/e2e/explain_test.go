@@ -72,7 +72,7 @@ func atRestCases() []explainCase {
 	byValue := strings.Replace(external("value", ""), `AverageValue, averageValue: "10"`, `Value, value: "8"`, 1)
 	return []explainCase{
 		{name: "plain", demand: 35, replicas: 1, want: 4},
-		{name: "object", demand: 25, replicas: 1, metrics: []string{object("object", "")}, want: 3},
+		{name: "object", demand: 25, replicas: 1, metrics: []string{object("object")}, want: 3},
 		{name: "deadband", demand: 105, replicas: 10, want: 10, reason: "ToleranceDeadBand"},
 		{name: "exact", demand: 105, replicas: 10, want: 11, further: exact},
 		{name: "least", demand: 5, replicas: 1, further: "minReplicas: 3", want: 3},

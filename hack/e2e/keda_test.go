@@ -114,7 +114,7 @@ func (s *stage) objectMetric(t *testing.T) {
 		namespace("objectively"),
 		workload("objectively", "llama", "1s", 1),
 		forecastOf("objectively", "llama"),
-		hpa("objectively", "llama", "llama", object("llama", "")),
+		hpa("objectively", "llama", "llama", object("llama")),
 	)
 	s.scaled(t, "objectively", "llama", 3)
 	owner := s.get(t, "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "jsonpath={.spec.service.namespace}")
@@ -275,7 +275,7 @@ func (s *stage) handedOverAtZero(t *testing.T, scaler string) {
 	expect(t, name+"'s replicas", replicas, "0")
 	s.MustKubectl(t, "delete", "scaledobject", name, "-n", "asleep")
 	s.demand.set("asleep", name, 25)
-	s.MustApply(t, hpaToZero(name, object(name, "")))
+	s.MustApply(t, hpaToZero(name, object(name)))
 	s.stuckAtZero(t, name)
 }
 

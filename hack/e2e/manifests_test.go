@@ -56,11 +56,10 @@ func external(forecast, selector string) string {
 }
 
 // object returns the same as an Object metric.
-func object(forecast, selector string) string {
+func object(forecast string) string {
 	return fmt.Sprintf(`{type: Object, object: {
       describedObject: {apiVersion: forewarm.dev/v1alpha1, kind: Forecast, name: %s},
-      metric: {name: demand, selector: {matchLabels: {%s}}}, target: {type: AverageValue, averageValue: "10"}}}`,
-		forecast, selector)
+      metric: {name: demand}, target: {type: AverageValue, averageValue: "10"}}}`, forecast)
 }
 
 // hpa returns an HPA of a Deployment, from 1 to 20 replicas.

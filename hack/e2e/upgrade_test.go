@@ -125,7 +125,7 @@ func (u *upgrade) objects(t *testing.T) {
 	u.MustApply(t, namespace("team"), workload("team", "llama", "1s", 1),
 		forecastOf("team", "llama", "leadTime: {mode: Auto, fallback: 5s}"),
 		hpa("team", "llama", "llama", external("llama", "")), workload("team", "other", "1s", 1),
-		hpa("team", "other", "other", object("llama", "")),
+		hpa("team", "other", "other", object("llama")),
 		forecastOf("team", "preset", "signal: {preset: vllm/inflight}", "targetRef: {kind: Deployment, name: other}"),
 		forecastOf("team", "steady", "scaling: {target: 10}", "quantile: ", `objective: {late: "1%"}`),
 		strings.Replace(warmPool("team", "min: 1"), "        nodeSelector: {"+shape+": team}\n", "", 1))

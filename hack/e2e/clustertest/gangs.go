@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/forewarm/forewarm/hack/processtest"
@@ -108,9 +109,13 @@ func (c *Cluster) startController(
 	if err = os.WriteFile(config, text, 0o600); err != nil {
 		return nil, err
 	}
-	p, err := c.Run(processtest.Program{
+	program := processtest.Program{
 		Name: name, Binary: binary, Env: []string{"KUBECONFIG=" + kubeconfig}, Args: []string{"--config=" + config},
-	})
+	}
+	if name == "kueue" {
+		program = withCertificatesForMetrics(program, certificates)
+	}
+	p, err := c.Run(program)
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +148,15 @@ func (c *Cluster) installController(ctx context.Context, name, source string, po
 		return "", err
 	}
 	return c.serviceAccountKubeconfig(ctx, namespace, name+"-controller-manager")
+}
+
+// withCertificatesForMetrics runs Kueue with an /etc of its own, because Kueue reads certificates for its metrics from a fixed path. This
+// needs Linux' user and mount namespaces.
+func withCertificatesForMetrics(p processtest.Program, certificates string) processtest.Program {
+	const script = `mount -t tmpfs tmpfs /etc && mkdir -p /etc/kueue/metrics && ln -s "$0" /etc/kueue/metrics/certs && exec "$@"`
+	p.Args = slices.Concat([]string{"--mount", "--map-root-user", "sh", "-c", script, certificates, p.Binary}, p.Args)
+	p.Binary = "unshare"
+	return p
 }
 
 // StartKueue starts Kueue with its integration of pods.

@@ -72,7 +72,7 @@ func seriesOf(t *testing.T, all map[string]signal.Preset) (out []shown) {
 			if !ok || strings.HasPrefix(selector.Name, "kube_") {
 				return nil
 			}
-			base := shown{name: selector.Name, share: 1, picker: strings.HasPrefix(name, "gateway/")}
+			base := shown{name: nameOf(selector), share: 1, picker: strings.HasPrefix(name, "gateway/")}
 			base.around(path)
 			for _, s := range base.matching(t, selector.LabelMatchers) {
 				if !slices.Contains(out, s) {
@@ -83,6 +83,20 @@ func seriesOf(t *testing.T, all map[string]signal.Preset) (out []shown) {
 		})
 	}
 	return out
+}
+
+// nameOf is a selector's metric. Of the names that versions of a server have, it is the first.
+func nameOf(selector *parser.VectorSelector) string {
+	if selector.Name != "" {
+		return selector.Name
+	}
+	for _, m := range selector.LabelMatchers {
+		if m.Name == model.MetricNameLabel {
+			name, _, _ := strings.Cut(m.Value, "|")
+			return name
+		}
+	}
+	return ""
 }
 
 // around reads what stands around a selector: the range function, and the label of an endpoint by which it is aggregated.

@@ -228,7 +228,11 @@ func (f *Forecaster) Fallback() decide.Decision {
 	value = math.Max(value, f.known(f.peaks.LeadWindow).AtLeast)
 	d := decide.Fallback(f.config.Settings, rule, value, observed, f.config.Window)
 	d.RaiseTo(f.config.Settings, f.Minimum())
-	d.ApplyZero(f.config.Settings, f.asleep())
+	asleep := f.asleep()
+	if asleep {
+		d.Expected = 0 // For a lead window, nothing was observed. The running maximum may be a little older.
+	}
+	d.ApplyZero(f.config.Settings, asleep)
 	return d
 }
 

@@ -12,8 +12,9 @@ import (
 type idleness struct {
 	// below is the demand that counts as none: a tenth of what a replica sustains; 0 if that is unknown.
 	below float64
-	// steps is the number of steps since the workload was last not idle.
-	steps int
+	// steps is the number of steps since the workload was last not idle. decided is true once there has been a decision.
+	steps   int
+	decided bool
 	// low is the number of known samples since the demand was last not below, and returns are the steps at which the demand rose after a lead
 	// window of such samples, ascending.
 	low     int
@@ -29,17 +30,19 @@ const maxReturns = 512
 func returnSeasons() [4]int64 { return [...]int64{1, 2, 3, 7} }
 
 // countIdle counts the steps for which a workload that may scale to zero is idle: its demand is known to be 0, less than a tenth of a
-// replica is expected, no event is near, and no deferrable work waits. A gap is no evidence: it does not count, and it ends nothing. Neither
-// is a step at which the selected candidate has no forecast, for example because of a gap a season ago.
+// replica is expected, no event is near, and no deferrable work waits. A gap is no evidence: it does not count, and it ends nothing. While the
+// selected candidate has no forecast, for example because of a gap a season ago, only a due return says that demand is expected.
 func (f *Forecaster) countIdle(sample demand.Sample) {
 	f.noteReturn(sample.Value)
 	if f.config.Settings.ZeroBelow == 0 {
 		return
 	}
+	f.idle.decided = f.idle.decided || f.Decided()
+	busy := sample.Value > 0 || f.Decided() && !f.decision.IsIdle(f.config.Settings)
 	switch {
-	case sample.Value > 0, f.Decided() && !f.decision.IsIdle(f.config.Settings), f.eventNears(), f.workWaits(sample), f.returnIsDue():
+	case !f.idle.decided, busy, f.eventNears(), f.workWaits(sample), f.returnIsDue():
 		f.idle.steps = 0
-	case f.Decided() && !math.IsNaN(sample.Value):
+	case !math.IsNaN(sample.Value):
 		f.idle.steps++
 	}
 }

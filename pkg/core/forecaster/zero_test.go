@@ -133,6 +133,48 @@ func TestAGapASeasonAgoDoesNotWake(t *testing.T) {
 	}
 }
 
+// The samples of replicas are missing for some seconds when the last one goes. A season later, the workload falls asleep in time all the same.
+func TestAGapAtEachNightfallDelaysNone(t *testing.T) {
+	const cycle, pulse, window, gap = 460, 20, 86, 17
+	demand := func(second int) float64 {
+		if second%cycle < pulse {
+			return 30
+		}
+		return 0
+	}
+	f := sleeper(6*cycle, demand, func(c *forecaster.Config) {
+		c.Step, c.Window, c.Seasons = time.Second, window*time.Second, []time.Duration{cycle * time.Second}
+		c.Settings = decide.Settings{Quantile: 0.95, Mode: decide.Floor, Window: c.Window, ZeroBelow: 1}
+		c.Autoscalers, c.Models = nil, []string{"regression"}
+	})
+	asleep, left, undecided := false, 0, 0
+	for second := 6 * cycle; second < 12*cycle; second++ {
+		v := demand(second)
+		if left > 0 {
+			v, left = math.NaN(), left-1
+		}
+		f.Step(plain(v))
+		d := describe(f).Decision
+		if !f.Decided() {
+			undecided++
+			d = f.Fallback()
+		}
+		if now := d.Zero.Asleep; now != asleep {
+			if asleep = now; asleep {
+				left = gap
+				if since := second%cycle - pulse; since > 2*window {
+					t.Errorf("cycle %d: it falls asleep %d s after the last request", second/cycle, since)
+				}
+			} else if ahead := cycle - second%cycle; ahead > 2*window {
+				t.Errorf("cycle %d: it wakes %d s before the first request", second/cycle, ahead)
+			}
+		}
+	}
+	if undecided == 0 {
+		t.Fatal("there is a forecast at every step")
+	}
+}
+
 // A source that reports 0 for some minutes of a busy day is doubted: nothing is stopped.
 func TestZerosOfABusyDayAreDoubted(t *testing.T) {
 	const noon = 5*1440 + 12*60
