@@ -153,7 +153,7 @@ func (c *Cluster) installController(ctx context.Context, name, source string, po
 // withCertificatesForMetrics runs Kueue with an /etc of its own, because Kueue reads certificates for its metrics from a fixed path. This
 // needs Linux' user and mount namespaces.
 func withCertificatesForMetrics(p processtest.Program, certificates string) processtest.Program {
-	const script = `mount -t tmpfs tmpfs /etc && mkdir -p /etc/kueue/metrics && ln -s "$0" /etc/kueue/metrics/certs && exec "$@"`
+	const script = `mount -t tmpfs own /etc && mkdir -p /etc/kueue/metrics && ln -s "$0" /etc/kueue/metrics/certs && exec "$@"`
 	p.Args = slices.Concat([]string{"--mount", "--map-root-user", "sh", "-c", script, certificates, p.Binary}, p.Args)
 	p.Binary = "unshare"
 	return p

@@ -77,11 +77,11 @@ func (v points) around(at int64, scrapes int) (low, high float64, missing bool) 
 	return low, high, missing
 }
 
-// shownBy is what the exporter shows to some presets, worked out by hand: a load of 120 as running and as waiting
-// requests, as a GPU's share, and a hundred times as many first tokens in a second. The others have what their query makes
-// of the exporter's own owners.
+// shownBy is what the exporter shows to some presets, worked out by hand: a load of 120 as running and as waiting requests, as a GPU's
+// utilization in percent (as a share it is too high), and a hundred times as many first tokens in a second. The others have what their
+// query makes of the exporter's own owners.
 var shownBy = map[string]float64{
-	"vllm/inflight/green": 240, "tgi/queue/green": 120, "dcgm/gpu-busy/green": 120, "vllm/arrivals/green": 12_000,
+	"vllm/inflight/green": 240, "tgi/queue/green": 120, "dcgm/gpu-busy/green": 1.2, "vllm/arrivals/green": 12_000,
 	"vllm/inflight/db": 120,
 }
 

@@ -136,20 +136,20 @@ func TestAGapASeasonAgoDoesNotWake(t *testing.T) {
 // The samples of replicas are missing for some seconds when the last one goes. A season later, the workload falls asleep in time all the same.
 func TestAGapAtEachNightfallDelaysNone(t *testing.T) {
 	const cycle, pulse, window, gap = 460, 20, 86, 17
-	demand := func(second int) float64 {
+	pulses := func(second int) float64 {
 		if second%cycle < pulse {
 			return 30
 		}
 		return 0
 	}
-	f := sleeper(6*cycle, demand, func(c *forecaster.Config) {
+	f := sleeper(6*cycle, pulses, func(c *forecaster.Config) {
 		c.Step, c.Window, c.Seasons = time.Second, window*time.Second, []time.Duration{cycle * time.Second}
 		c.Settings = decide.Settings{Quantile: 0.95, Mode: decide.Floor, Window: c.Window, ZeroBelow: 1}
 		c.Autoscalers, c.Models = nil, []string{"regression"}
 	})
 	asleep, left, undecided := false, 0, 0
 	for second := 6 * cycle; second < 12*cycle; second++ {
-		v := demand(second)
+		v := pulses(second)
 		if left > 0 {
 			v, left = math.NaN(), left-1
 		}
