@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -123,6 +124,9 @@ func (c *Cluster) startController(
 	return p, err
 }
 
+// webhookPort is 443, or the port of an earlier process.
+var webhookPort = regexp.MustCompile(`"port": \d+`)
+
 // installController applies a controller's manifests. Its webhooks are at a port of this machine, with certificates of the cluster's
 // authority. It returns the kubeconfig of its service account.
 func (c *Cluster) installController(ctx context.Context, name, source string, port int) (string, error) {
@@ -139,7 +143,7 @@ func (c *Cluster) installController(ctx context.Context, name, source string, po
 		if err != nil {
 			return "", err
 		}
-		text = strings.NewReplacer(`"port": 443`, fmt.Sprintf(`"port": %d`, port), client, trusted).Replace(text)
+		text = webhookPort.ReplaceAllString(strings.ReplaceAll(text, client, trusted), fmt.Sprintf(`"port": %d`, port))
 		if _, err = c.Kubectl(ctx, text, "replace", "-f", "-"); err != nil {
 			return "", err
 		}

@@ -158,7 +158,7 @@ func (s *gangs) lwsGone(t *testing.T) {
 		groups,
 		v1alpha1.PoolReasonBlocked,
 		"LeaderWorkerSet/giant-warm has 1 of 3 replicas",
-		"controller runs",
+		"the controller of the target runs",
 	)
 	if p := s.status(groups); p.Held != 3 || p.Ready != 1 {
 		t.Errorf("%s: without LeaderWorkerSet %d are held and %d ready, want 3 and 1", groups, p.Held, p.Ready)
