@@ -407,7 +407,8 @@ func (r *result) warmingMessage(e *snapshot.ForecastSnapshot) string {
 		) + " of history while Forewarm reads the rest"
 	case r.span >= r.season:
 		return fmt.Sprintf("Forewarm has %s of history, but the selected model has no score yet, or the demand of one "+
-			"season ago is unknown; until then, the forecast is no better than the observed demand; %s", humanize.Span(r.span.Round(time.Minute)), e.ModelReason())
+			"season ago is unknown; until then, the forecast is no better than the observed demand; %s",
+			humanize.Span(r.span.Round(time.Minute)), e.ModelReason())
 	}
 	until := e.SampleTime.Add(r.season - r.span).Round(time.Minute).UTC().Format("2006-01-02 15:04 UTC")
 	const words = "Forewarm has only %s of history and needs one season (%s); until %s at the earliest, the forecast is no better than " +

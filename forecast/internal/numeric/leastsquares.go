@@ -14,9 +14,9 @@ const (
 	largestDamping = 1e8
 )
 
-// LeastSquares minimizes a sum of squares with the method of Levenberg (1944) and Marquardt (1963). The derivatives are forward
-// differences. If the residuals are innovations of a model, it needs a tenth of the evaluations of a general search, because their
-// derivatives also give the curvature. Variables are expected to be of the order of 1.
+// LeastSquares minimizes a sum of squares (Levenberg 1944, Marquardt 1963). It approximates the derivatives by finite differences. If the
+// residuals are innovations of a model, it needs a tenth of the evaluations of a general search, because their derivatives also give the
+// curvature. Variables are expected to be of the order of 1.
 type LeastSquares struct {
 	// Decrease ends the search when a step gains less than this share of the sum of squares.
 	Decrease float64

@@ -11,6 +11,6 @@
 //
 // The results are equal to the results of the controller of Kubernetes 1.37, including its oddities, which comments point out. The module
 // in hack/components/kubernetes compares both on generated cases, and `make e2e-versions` does so with older controllers: from 1.34 on, they
-// differ only at zero replicas, where a controller before 1.36 reads the metrics even if it did not scale the workload to zero. Pods and Resource metrics, which need data about single pods, are not
-// implemented.
+// differ only at zero replicas, where a controller before 1.36 reads the metrics even if it did not scale the workload to zero. Pods and
+// Resource metrics, which need data about single pods, are not implemented.
 package hpa
