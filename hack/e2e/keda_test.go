@@ -271,8 +271,7 @@ func (s *stage) handedOverAtZero(t *testing.T, scaler string) {
 	s.demand.set("asleep", name, 0)
 	s.MustApply(t, workload("asleep", name, "5s", 1), forecastOf("asleep", name),
 		scaledObject("asleep", name, "external-push", scaler, 0))
-	replicas := func(t *testing.T) string { t.Helper(); return strings.TrimSpace(s.scale(t, "asleep", name)) }
-	expect(t, name+"'s replicas", replicas, "0")
+	s.scaled(t, "asleep", name, 0)
 	s.MustKubectl(t, "delete", "scaledobject", name, "-n", "asleep")
 	s.demand.set("asleep", name, 25)
 	s.MustApply(t, hpaToZero(name, object(name)))

@@ -19,7 +19,11 @@ func (s *stage) scale(t *testing.T, namespace, name string) string {
 func (s *stage) scaled(t *testing.T, namespace, name string, want int) {
 	t.Helper()
 	read := func(t *testing.T) string { t.Helper(); return s.scale(t, namespace, name) }
-	expect(t, name+"'s replicas wanted and ready", read, fmt.Sprintf("%d %d", want, want))
+	both := fmt.Sprintf("%d %d", want, want)
+	if want == 0 { // A status without ready replicas does not have the field.
+		both = "0"
+	}
+	expect(t, name+"'s replicas wanted and ready", read, both)
 }
 
 // condition returns a field of an HPA's condition ScalingActive.

@@ -100,8 +100,7 @@ func TestStuckAtZero(t *testing.T) {
 	s.MustApply(t, hpaToZero(recreated, external(recreated, "")))
 	s.stuckAtZero(t, recreated)
 
-	replicas := func(t *testing.T) string { t.Helper(); return strings.TrimSpace(s.scale(t, "asleep", gated)) }
-	expect(t, gated+"'s replicas", replicas, "0")
+	s.scaled(t, "asleep", gated, 0)
 	if err := s.RestartControllerManager("--feature-gates=HPAScaleToZero=false"); err != nil {
 		t.Fatal(err)
 	}

@@ -111,8 +111,8 @@ func (c *converter) cronHPA(object *unstructured.Unstructured, all []*unstructur
 		fields := strings.Fields(jobs[i].Schedule)
 		schedules[i] = strings.Join(fields[max(0, len(fields)-5):], " ") // Without the seconds.
 	}
+	least := slices.MinFunc(jobs, bySize).TargetSize
 	for i, job := range jobs {
-		least := slices.MinFunc(jobs, bySize).TargetSize
 		if job.TargetSize == least {
 			continue
 		}

@@ -46,6 +46,10 @@ func smallestTarget(all []Autoscaler) int64 {
 	return least
 }
 
+// SmallestTarget returns the smallest target of the autoscalers, in the demand's unit; 0 if there are none. With several autoscalers, this one
+// asks for the most replicas.
+func SmallestTarget(all []Autoscaler) float64 { return float64(smallestTarget(all)) / 1000 }
+
 // ValueOf returns the value for which the autoscaler with the smallest target runs a number of replicas. It is 0 if there is no autoscaler,
 // or if the value would be too large for a metric. An HPA rounds up both the value, to thousandths, and the replicas, so the value in
 // thousandths is never above the product: with a target of 7.333, 3 replicas are 21.999.

@@ -25,7 +25,7 @@ type Zero struct {
 // ZeroBelow returns the value below which a workload is idle: a tenth of what a replica sustains, by the smallest target of its autoscalers.
 // It is 0 if there is no autoscaler.
 func ZeroBelow(all []Autoscaler) float64 {
-	return IdleShare * (float64(smallestTarget(all)) / 1000)
+	return IdleShare * SmallestTarget(all)
 }
 
 // IsIdle reports whether nothing is observed, and so little is expected that the workload may be at zero.

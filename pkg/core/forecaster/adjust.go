@@ -7,6 +7,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/adjust"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/demand"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
@@ -26,6 +27,11 @@ func (f *Forecaster) ahead(d time.Duration) adjust.Effect {
 		known.Times *= f.fall.share
 	}
 	return known
+}
+
+// eventsAhead describes the events in the lead window; empty if there are none.
+func (f *Forecaster) eventsAhead() string {
+	return humanize.List(f.adjust.Words(f.End(), f.End().Add(f.config.Window)))
 }
 
 // minimum returns the value of the replicas that events ask for until a duration after the newest step, including steps that are held back.

@@ -82,11 +82,8 @@ const (
 
 // replicaCapacity is the demand that a replica sustains, the smallest of all autoscalers; 0 if it is unknown.
 func (c Config) replicaCapacity() float64 {
-	replica := c.Settings.Target
-	for _, s := range c.Autoscalers {
-		replica = min(cmp.Or(replica, s.Target()), s.Target())
-	}
-	return replica
+	replica, least := c.Settings.Target, decide.SmallestTarget(c.Autoscalers)
+	return min(cmp.Or(replica, least), cmp.Or(least, replica))
 }
 
 // credibleConfig is the configuration of the filter for suspects.

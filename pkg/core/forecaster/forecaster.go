@@ -12,7 +12,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/demand"
 	"github.com/forewarm/forewarm/pkg/core/distribute"
-	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -312,7 +311,7 @@ func (f *Forecaster) completeInput(newest *decide.Input) {
 	newest.Observed = newest.Limit.CapObserved(f.current())
 	newest.Minimum = f.Minimum()
 	newest.Suspect = f.held > newest.Observed
-	newest.Events = humanize.List(f.adjust.Words(f.End(), f.End().Add(f.config.Window)))
+	newest.Events = f.eventsAhead()
 }
 
 // ValuesTo writes the values of the Settings and of each of the ExtraSettings to dst; NaN if the caller must fall back.

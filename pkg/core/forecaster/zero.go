@@ -40,16 +40,11 @@ func (f *Forecaster) countIdle(sample demand.Sample) {
 	f.idle.decided = f.idle.decided || f.Decided()
 	busy := sample.Value > 0 || f.Decided() && !f.decision.IsIdle(f.config.Settings)
 	switch {
-	case !f.idle.decided, busy, f.eventNears(), f.workWaits(sample), f.returnIsDue():
+	case !f.idle.decided, busy, f.eventsAhead() != "", f.workWaits(sample), f.returnIsDue():
 		f.idle.steps = 0
 	case !math.IsNaN(sample.Value):
 		f.idle.steps++
 	}
-}
-
-// eventNears reports whether an event takes place within the lead window.
-func (f *Forecaster) eventNears() bool {
-	return len(f.adjust.Words(f.End(), f.End().Add(f.config.Window))) > 0
 }
 
 // noteReturn records when the demand rises after a lead window of almost no demand.

@@ -116,9 +116,8 @@ func (c *Controller) resolveMember(
 			"ScaledObject read this Forecast, or set its spec.scaling.target"
 	}
 	// If there are several autoscalers, the largest number of replicas wins.
-	member.Target = scalings[0].Target()
+	member.Target = decide.SmallestTarget(scalings)
 	for _, s := range scalings {
-		member.Target = min(member.Target, s.Target())
 		member.MinReplicas = max(member.MinReplicas, int(s.HPA.Min))
 		member.MaxReplicas = max(member.MaxReplicas, int(s.HPA.Max))
 	}
