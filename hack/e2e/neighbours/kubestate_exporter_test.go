@@ -187,7 +187,7 @@ func (s *shown) write(w io.Writer, pod *core.Pod, load, counted float64) {
 		fmt.Fprintf(w, "%s{namespace=%q,pod=%q,instance=\"picker\",%s=%q,name=%q%s} %g\n",
 			s.name, pod.Namespace, picker(pod), s.endpoint, pod.Name, pod.Labels["serves"], s.fixed, value)
 	default:
-		fmt.Fprintf(w, "%s{namespace=%q,pod=%q,instance=%[3]q,UUID=%[3]q,uuid=%[3]q%s} %g\n",
+		fmt.Fprintf(w, "%s{namespace=%q,pod=%q,container=\"server\",instance=%[3]q,UUID=%[3]q,uuid=%[3]q%s} %g\n",
 			s.name, pod.Namespace, pod.Name, s.fixed, value)
 	}
 }

@@ -27,11 +27,15 @@ type shown struct {
 	picker bool
 }
 
-// presets are all queries of the catalogue by name: of demand, and of the share that waited too long. A new preset is among them.
+// presets are all queries of the catalogue by name: of demand, and of the share that waited too long. A new preset is among them. Those of
+// Dynamo are not: their series come from the frontend of the workload, which the cluster does not have.
 func presets(t *testing.T) map[string]signal.Preset {
 	t.Helper()
 	out := map[string]signal.Preset{}
 	for _, source := range signal.Sources() {
+		if source.Name == "dynamo" {
+			continue
+		}
 		for _, p := range source.Presets {
 			out[p.Name] = p
 		}
@@ -99,12 +103,20 @@ func nameOf(selector *parser.VectorSelector) string {
 	return ""
 }
 
-// around reads what stands around a selector: the range function, and the label of an endpoint by which it is aggregated.
+// bounded is the part of the load that a series shows whose values are shares of a device, at most 1.
+const bounded = 1. / 200
+
+// around reads what stands around a selector: the range function, the label of an endpoint by which it is aggregated, and the highest value
+// that the preset accepts.
 func (s *shown) around(path []parser.Node) {
 	for _, node := range path {
 		switch n := node.(type) {
 		case *parser.Call:
 			s.counter = s.counter || n.Func.Name == "rate"
+		case *parser.BinaryExpr:
+			if most, ok := n.RHS.(*parser.NumberLiteral); ok && n.Op == parser.LTE && most.Val == 1 {
+				s.share = bounded
+			}
 		case *parser.AggregateExpr:
 			for _, label := range n.Grouping {
 				if strings.HasPrefix(label, "model_server_") {
