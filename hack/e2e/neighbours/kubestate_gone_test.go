@@ -23,7 +23,7 @@ var forecasts = []struct {
 	least                      float64
 }{
 	{"inflight", "Deployment", "llama", "vllm/inflight", 240},
-	{"busy", "Deployment", "llama", "dcgm/gpu-busy", 1.2},
+	{"busy", "Deployment", "llama", "dcgm/gpu-busy", 0.6},
 	{"stateful", "StatefulSet", "db", "vllm/inflight", 120},
 }
 
