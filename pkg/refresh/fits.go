@@ -119,7 +119,7 @@ func (l *Loop) computeBackground(ctx context.Context, w *worker, now time.Time) 
 					"forecast", job.Key.String(), "fault", fault, "stack", string(debug.Stack()))
 			}
 		}()
-		made := snapshot.Background{Ready: l.fetchReady(ctx, &job, ready)}
+		made := snapshot.Background{Hours: hours.Means(), Ready: l.fetchReady(ctx, &job, ready)}
 		l.fits.run(job.Key.Namespace, true, func() { made.NextDay = hours.NextDay() })
 		into.Set(&made)
 	})

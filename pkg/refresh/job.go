@@ -91,6 +91,8 @@ type Job struct {
 	Seasons []time.Duration
 	// Events are announced events, each of them valid.
 	Events []calendar.Event
+	// KeepServedPeaks: the highest served values of two weeks are kept, because the Forecast is a member of a fleet.
+	KeepServedPeaks bool
 	// Models that can be selected, by name; empty means the models that the settings need. Baselines are always candidates.
 	Models []string
 	// Named are the models that autoscalers select by name, sorted. They are fitted as well, unless Models is set.

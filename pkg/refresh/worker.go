@@ -377,7 +377,8 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Models: w.job.Models, Named: slices.Concat(w.job.Named, w.requested), Settings: w.job.boundedSettings(),
 		Autoscalers: w.job.Autoscalers, Distribute: variant.Distribute(w.job.Variants), Baseline: w.job.Baseline,
 		Adjust: event.Adjust(calendar.Of(w.job.Events)), Deadline: w.job.Deadline,
-		Lifetime: w.refit + maxOverlapOf(w.job.Step) + 2*w.job.Step, // See anchorAt.
+		KeepServedPeaks: w.job.KeepServedPeaks,
+		Lifetime:        w.refit + maxOverlapOf(w.job.Step) + 2*w.job.Step, // See anchorAt.
 	}, w.history(align(anchor.Add(-w.job.History), w.job.Step), anchor))
 	w.publish(w.forecaster)
 	if late {

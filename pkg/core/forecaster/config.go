@@ -58,6 +58,8 @@ type Config struct {
 	Adjust []adjust.Maker
 	// Deadline of the deferrable work; 0 if there is none.
 	Deadline time.Duration
+	// KeepServedPeaks: the highest served values of the last two weeks are kept, because the Forecast is a member of a fleet.
+	KeepServedPeaks bool
 	// Lifetime is how long the Forecaster is stepped after its history, at most. State that is needed only later is not kept. 0 means
 	// without limit.
 	Lifetime time.Duration

@@ -16,6 +16,9 @@ func (f *Forecaster) Describe(e *snapshot.ForecastSnapshot) {
 	e.Observed, e.Decision, e.Newest = f.credited(), f.decision, f.newest.Values()
 	e.Skill, e.Coverage = math.NaN(), math.NaN()
 	e.Recent, e.Past = f.record.demand.Series(f.config.Step), f.record.forecasts()
+	if f.record.peaks != nil {
+		e.ServedPeaks = f.record.peaks.Series(f.config.Step)
+	}
 	e.Classifications = f.spans.since(e.Recent.Start)
 	if f.fall.outage {
 		e.Classifications = append(e.Classifications, f.suspectedOutage(f.ReadUntil()))

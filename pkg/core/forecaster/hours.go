@@ -40,6 +40,9 @@ func (f *Forecaster) Hours() Hours {
 	return out
 }
 
+// Means returns the known means, each at the time of its end, without the effects of events. The caller must not change them.
+func (h Hours) Means() forecast.Series { return h.means }
+
 // day returns the number of means in a day.
 func (h Hours) day() int { return int((windowpeak.Day + h.means.Step - 1) / h.means.Step) }
 

@@ -39,9 +39,13 @@ func played(demand func(time.Time) float64, days float64, end time.Time) *foreca
 func TestNextDayHasTheShapeOfTheDay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	begin := time.Date(2026, 3, 12, 2, 5, 0, 0, time.UTC)
-	hours := played(shopping(rng), 8, begin).Hours().NextDay()
+	known := played(shopping(rng), 8, begin).Hours()
+	hours := known.NextDay()
 	if len(hours) != 24 || !hours[0].Time.Equal(time.Date(2026, 3, 12, 2, 0, 0, 0, time.UTC)) {
 		t.Fatalf("%d hours from %v, want 24 from the hour that has begun", len(hours), hours)
+	}
+	if means := known.Means(); !means.TimeAt(means.Len()-1).Equal(hours[0].Time) || means.Step != time.Hour {
+		t.Errorf("the last of the hours ends at %s, want %s", means.TimeAt(means.Len()-1), hours[0].Time)
 	}
 	quiet := shopping(rand.New(rand.NewPCG(0, 0)))
 	var wrong, all, within float64

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -22,17 +23,32 @@ type record struct {
 	past      []snapshot.ScoredForecast
 	published bool
 	window    int // steps
+	// peaks are the highest values that were served in each servedPeakOver; nil if they are not kept.
+	peaks *series.Maxima
 }
+
+const (
+	// servedPeakOver is the grid of the served peaks, unless the step is longer.
+	servedPeakOver = 5 * time.Minute
+	// servedPeaksFor is how long served peaks are kept: what a fleet uses, and some hours more.
+	servedPeaksFor = fleet.HistoryLength + 3*time.Hour
+)
 
 // newRecord returns an empty record. It chooses the stride so that the points cover a history of n steps, but at most a day.
 func newRecord(c Config, n, window int) record {
 	longest := max(1, int(5*time.Minute/c.Step))
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
-	return record{
+	out := record{
 		step: c.Step, demand: series.NewMeans(stride, recordLength),
 		hours:  series.NewMeans(c.stepsIn(time.Hour), maxHours),
 		window: window,
 	}
+	if c.KeepServedPeaks {
+		steps := max(1, int(servedPeakOver/c.Step))
+		peaks := series.NewMaxima(steps, int(servedPeaksFor/(time.Duration(steps)*c.Step)))
+		out.peaks = &peaks
+	}
+	return out
 }
 
 // observe records the demand at a step, and the demand that the models learn.
@@ -57,6 +73,9 @@ func (r *record) resolve(index int64, actual float64) {
 
 // serve records the value that is served at a step; NaN if there is none.
 func (r *record) serve(index int64, value float64) {
+	if r.peaks != nil {
+		r.peaks.Observe(index, value)
+	}
 	if !r.demand.Ends(index) || math.IsNaN(value) {
 		return
 	}

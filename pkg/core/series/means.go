@@ -39,10 +39,7 @@ func (m *Means) Observe(index int64, now float64) {
 
 // Series returns the means as a series, each at the time of its last step. The result never changes, and the caller must not change it.
 func (m *Means) Series(step time.Duration) forecast.Series {
-	stride := time.Duration(m.stride) * step
-	newest := time.Unix(0, (m.last-m.last%int64(m.stride))*int64(step)).UTC()
-	values := m.values.Newest()
-	return forecast.Series{Start: newest.Add(-time.Duration(len(values)-1) * stride), Step: stride, Values: values}
+	return onStrides(m.values.Newest(), m.stride, m.last, step)
 }
 
 // At returns the mean that contains a step; NaN if it is not kept.

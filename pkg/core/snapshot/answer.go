@@ -10,6 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -94,6 +95,27 @@ func (e *ForecastSnapshot) answerPart(name string) (Answer, error) {
 // IsReturnDue reports whether demand is expected at a time because it returned at about this time in one of the last seasons.
 func (e *ForecastSnapshot) IsReturnDue(now time.Time) bool {
 	return !e.ReturnDue.IsZero() && !now.Before(e.ReturnDue)
+}
+
+// Doubt returns why nothing must be planned with an entry at a time, in words that continue the name of a Forecast: "is stale". It is empty if
+// a model serves. The entry may be nil, before there is one.
+func (e *ForecastSnapshot) Doubt(now time.Time) string {
+	if e == nil {
+		return "is not loaded yet"
+	}
+	switch state := e.StateAt(now); {
+	case state == Stale:
+		return fmt.Sprintf("is stale: its newest sample is %s old", humanize.Span(now.Sub(e.SampleTime)))
+	case state == Warming:
+		return "is still warming up"
+	case state == Pending:
+		return "has no history yet"
+	case state == Invalid:
+		return "is invalid"
+	case state == FallingBack || e.Fallback:
+		return "is served by a fallback"
+	}
+	return ""
 }
 
 // StateAt returns the entry's state, or Stale if its data has become too old since the snapshot was created.

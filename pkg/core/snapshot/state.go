@@ -83,6 +83,9 @@ type ForecastSnapshot struct {
 	Views *ViewTracker
 	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
 	Recent forecast.Series
+	// ServedPeaks are the highest values that were served in each 5 minutes of the last two weeks (NaN for gaps), as far as the history
+	// reaches; empty unless the Forecast is a member of a fleet.
+	ServedPeaks forecast.Series
 	// Classifications are the spans within Recent in which samples were censored or masked, oldest first. Their number is limited.
 	Classifications []demand.Span
 	// Events are the events of the next two weeks, ordered by their next occurrence.
@@ -175,6 +178,8 @@ type PathStep struct {
 type Background struct {
 	// NextDay is the forecast of the next 24 hours, as the mean of each hour; nil until a whole day is known.
 	NextDay []PathStep
+	// Hours are the hourly means that NextDay continues, each at the time of its end.
+	Hours forecast.Series
 	// Ready are the replicas that were ready at the beginning of each interval of the objective's race; empty if unknown.
 	Ready forecast.Series
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
@@ -160,7 +159,7 @@ func usable(windows []windowpeak.Window) bool {
 // OutlookOf returns the outlook of a Forecast's entry at the time now. The entry may be nil, before there is one.
 func OutlookOf(e *snapshot.ForecastSnapshot, now time.Time) Outlook {
 	if e == nil {
-		return Outlook{Unreliable: "is not loaded yet"}
+		return Outlook{Unreliable: e.Doubt(now)}
 	}
 	out := Outlook{Served: e.Decision.Value, Observed: e.Observed, Recent: e.Recent}
 	// The selected candidate may forecast only the lead window, but a pool looks further ahead.
@@ -181,17 +180,9 @@ const minSkill = -0.05
 
 // unreliableReason returns why an entry is unreliable, in words that continue the name of a Forecast: "is stale"; empty if it is reliable.
 func unreliableReason(e *snapshot.ForecastSnapshot, now time.Time, skill float64, distributed bool) string {
-	switch state := e.StateAt(now); {
-	case state == snapshot.Stale:
-		return fmt.Sprintf("is stale: its newest sample is %s old", humanize.Span(now.Sub(e.SampleTime)))
-	case state == snapshot.Warming:
-		return "is still warming up"
-	case state == snapshot.Pending:
-		return "has no history yet"
-	case state == snapshot.Invalid:
-		return "is invalid"
-	case state == snapshot.FallingBack || e.Fallback:
-		return "is served by a fallback"
+	switch doubt := e.Doubt(now); {
+	case doubt != "":
+		return doubt
 	case skill < minSkill:
 		return fmt.Sprintf("is poorly forecast: its skill compared with the last value is %.0f %%, which is below "+
 			"%.0f %%",

@@ -1,0 +1,92 @@
+package fleet
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+)
+
+// Cell is the grid of the history.
+const Cell = 5 * time.Minute
+
+// cellsPerDay is the number of cells of a day.
+const cellsPerDay = int(24 * time.Hour / Cell)
+
+const (
+	// minHistory is how much history a member needs: a day to compare with, and a day on which the margin is measured. A member with less
+	// counts with all replicas that it may have.
+	minHistory = 2 * cellsPerDay
+	// maxHistory is how much history is used: the week that is replayed, and the week before, with which it is compared.
+	maxHistory = 14 * cellsPerDay
+)
+
+// HistoryLength is how much history a plan uses.
+const HistoryLength = time.Duration(maxHistory) * Cell
+
+// history are the GPUs that members together asked for, in cells. The last cell ended at end.
+type history struct {
+	end  time.Time
+	gpus []float64
+}
+
+// cellsOf returns the GPUs that a member asked for in each cell before end, oldest first, at most maxHistory. It begins with the first known
+// value. In a gap, the value before it continues, because an autoscaler without a metric keeps its replicas.
+func cellsOf(m *Member, end time.Time) []float64 {
+	s := &m.ServedPeaks
+	if s.Step <= 0 || s.Len() == 0 {
+		return nil
+	}
+	// A value is the highest of the step that ends at its time.
+	from := s.Start.Add(-s.Step)
+	n := min(max(int(end.Sub(from)/Cell), 0), maxHistory)
+	highest := maxima(s, end.Add(-time.Duration(n)*Cell), n)
+	out := make([]float64, 0, n)
+	value, last := math.NaN(), math.NaN()
+	for _, high := range highest {
+		if high >= 0 && high != value {
+			value, last = high, m.gpus(high)
+		}
+		if !math.IsNaN(last) {
+			out = append(out, last)
+		}
+	}
+	return out
+}
+
+// maxima returns the highest valid values of the steps that overlap each of n cells from a time on; NaN if there is none.
+func maxima(s *forecast.Series, from time.Time, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	offset := s.Start.Sub(from)
+	for i := max(int(-offset/s.Step), 0); i < s.Len(); i++ {
+		v, at := s.Values[i], offset+time.Duration(i)*s.Step
+		first, last := max(int((at-s.Step)/Cell), 0), min(int((at-1)/Cell), n-1)
+		if at <= 0 || !(v >= 0 && v <= maxDemand) {
+			continue
+		}
+		for c := first; c <= last; c++ {
+			if !(v <= out[c]) {
+				out[c] = v
+			}
+		}
+	}
+	return out
+}
+
+// sum returns the sum of the members' cells over the time that all of them know.
+func sum(members [][]float64, end time.Time) history {
+	shortest := maxHistory
+	for _, cells := range members {
+		shortest = min(shortest, len(cells))
+	}
+	out := history{end: end, gpus: make([]float64, shortest)}
+	for _, cells := range members {
+		for i, v := range cells[len(cells)-shortest:] {
+			out.gpus[i] += v
+		}
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+package fleet
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
+
+// Message explains what a consumer may use, with the numbers: "44 of 64 GPUs are kept for the members for the next 20m, which leaves 20 for
+// batch work. The members hold 31 now and are expected to need 40; past days require a margin of 10%.".
+func (p *Plan) Message(of *Spare) string {
+	var b strings.Builder
+	run := humanize.Span(of.Run)
+	if of.Need >= p.GPUs-p.Other {
+		fmt.Fprintf(&b, "all %s are kept for the members for the next %s", GPUCount(p.GPUs-p.Other), run)
+	} else {
+		fmt.Fprintf(&b, "%s of %s are kept for the members for the next %s, which leaves %s for batch work",
+			number(of.Need), GPUCount(p.GPUs-p.Other), run, number(p.GPUs-p.Other-of.Need))
+	}
+	if p.Other > 0 {
+		fmt.Fprintf(&b, "; other pods hold %s", GPUCount(p.Other))
+	}
+	fmt.Fprintf(&b, ". The members hold %s now", number(p.Members))
+	if of.Margin >= 0 && !math.IsInf(of.Margin, 0) {
+		fmt.Fprintf(&b, " and are expected to need %s; past days require a margin of %s", number(of.Expected),
+			humanize.ShareAsWritten(of.Margin))
+	}
+	b.WriteString(".")
+	if len(p.Unknown) > 0 {
+		const told = 3
+		names := p.Unknown[:min(told, len(p.Unknown))]
+		if more := len(p.Unknown) - told; more > 0 {
+			names = append(names[:told:told], fmt.Sprintf("%d more", more))
+		}
+		b.WriteString(" All replicas that a member may have are kept where Forewarm does not know its need: ")
+		b.WriteString(humanize.List(names) + ".")
+	}
+	return b.String()
+}
+
+// Message says what is missing, with absolute times: "On Tue, 1 Dec from 09:00 to 11:00 UTC the members need up to 72 GPUs, 8 more than the
+// fleet has for them: chat (40), code (22) and 3 others.".
+func (s *Shortage) Message() string {
+	const told = 3
+	var who []string
+	for i, m := range s.Members {
+		if i == told-1 && len(s.Members) > told {
+			who = append(who, humanize.Plural(len(s.Members)-i, "other"))
+			break
+		}
+		who = append(who, fmt.Sprintf("%s (%s)", m.Name, number(m.GPUs)))
+	}
+	const text = "On %s from %s to %s UTC the members need up to %s, %s more than the fleet has for them: %s."
+	return fmt.Sprintf(text, s.From.Format("Mon, 2 Jan"), s.From.Format("15:04"), s.Until.Format("15:04"),
+		GPUCount(s.Need), number(s.Need-s.GPUs), humanize.List(who))
+}
+
+// number formats GPUs, of which a replica may use a fraction.
+func number(v float64) string {
+	if math.IsInf(v, 1) {
+		return "an unlimited number"
+	}
+	return humanize.Number(math.Round(10*v) / 10)
+}
+
+// GPUCount formats GPUs with their unit: "1 GPU", "2.5 GPUs".
+func GPUCount(v float64) string {
+	if v == 1 {
+		return "1 GPU"
+	}
+	return number(v) + " GPUs"
+}
