@@ -142,6 +142,7 @@ func testRelease(t *testing.T, h helm) {
 		"crd",
 		"demandevents.forewarm.dev",
 		"forecasts.forewarm.dev",
+		"gpufleets.forewarm.dev",
 		"warmpools.forewarm.dev",
 		"--wait",
 	)
@@ -193,7 +194,8 @@ func testRelease(t *testing.T, h helm) {
 
 	expectPoolsBounded(t, h.Cluster)
 	h.must(t, "uninstall", "forewarm", "--namespace="+namespace)
-	h.MustKubectl(t, "", "get", "crd", "demandevents.forewarm.dev", "forecasts.forewarm.dev", "warmpools.forewarm.dev")
+	h.MustKubectl(t, "", "get", "crd", "demandevents.forewarm.dev", "forecasts.forewarm.dev",
+		"gpufleets.forewarm.dev", "warmpools.forewarm.dev")
 	expectNothingLeft(t, h)
 }
 

@@ -44,6 +44,7 @@ func TestDeploy(t *testing.T) {
 		{"PeopleMayLook", testPeople},
 		{"WarmPoolsMayBeHeld", testWarmPools},
 		{"DemandEventsMayBeRead", testDemandEvents},
+		{"FleetsMayBePlanned", testFleets},
 		{"APIServicesAreConfined", testAPIServices},
 		{"WithKEDAScaler", testKEDAScaler},
 		{"TheAgent", testAgent},
@@ -232,7 +233,7 @@ func TestTheScaledObjectOfTheSamplesIsUnderstood(t *testing.T) {
 		t.Errorf("a trigger of type %s", trigger.Type)
 	}
 	key := snapshot.Key{Namespace: "inference", Name: "llama-inflight"}
-	scaler := keda.New(snapshottest.Store(snapshottest.Ready(key)), snapshottest.Now)
+	scaler := keda.New(snapshottest.Store(snapshottest.Ready(key)), nil, snapshottest.Now)
 	ref := &externalscaler.ScaledObjectRef{
 		Name: sample.Metadata.Name, Namespace: sample.Metadata.Namespace, ScalerMetadata: trigger.Metadata,
 	}
@@ -249,6 +250,7 @@ func testRemoval(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "delete", "-k", "deploy/warm-pools")
 	c.MustKubectl(t, "", "delete", "-k", "deploy/demand-events")
+	c.MustKubectl(t, "", "delete", "-k", "deploy/fleets")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/default", "--ignore-not-found")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/agent", "--ignore-not-found")
 }
@@ -264,6 +266,7 @@ func TestNothingIsForgotten(t *testing.T) {
 		"charts":           true,
 		"default":          true,
 		"demand-events":    true,
+		"fleets":           true,
 		"samples":          true,
 		"warm-pools":       true,
 		"with-keda-scaler": true,

@@ -84,6 +84,13 @@ func testDemandEvents(t *testing.T, c *apiservertest.Cluster) {
 	}
 }
 
+// testFleets: their rights, and those to count GPUs, are given by a folder of its own.
+func testFleets(t *testing.T, c *apiservertest.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-k", "deploy/fleets")
+	expectRights(t, c, "fleets-rights.yaml")
+}
+
 // expectPlaceholdersConfined: no pod evades a quota that leaves out the class of placeholder pods.
 func expectPlaceholdersConfined(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()

@@ -72,6 +72,9 @@ func pools() []string {
 	}
 }
 
+// fleetSample is a GPUFleet and the ScaledJob that uses its spare GPUs.
+const fleetSample = "gpu-fleet.yaml"
+
 // testSamples applies them as they stand, twice: nothing is unknown, nothing defaulted otherwise the second time.
 func testSamples(t *testing.T, c *apiservertest.Cluster) {
 	t.Helper()
@@ -84,7 +87,7 @@ func testSamples(t *testing.T, c *apiservertest.Cluster) {
 		}
 	}
 	for range 2 {
-		for _, name := range slices.Concat(bySignal(), pools()) {
+		for _, name := range append(slices.Concat(bySignal(), pools()), fleetSample) {
 			file := filepath.Join("deploy", "samples", name)
 			c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-f", file)
 		}
@@ -96,9 +99,9 @@ func testSamples(t *testing.T, c *apiservertest.Cluster) {
 // not to be had.
 func platformDefinitions(t *testing.T) map[string]string {
 	t.Helper()
-	in := func(module string, path ...string) string {
+	of := func(component, module string, path ...string) string {
 		cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
-		cmd.Dir = filepath.Join("..", "hack", "components", "platforms")
+		cmd.Dir = filepath.Join("..", "hack", "components", component)
 		out, err := cmd.Output()
 		var downloaded struct{ Dir, Error string }
 		if err = errors.Join(err, json.Unmarshal(out, &downloaded)); err != nil || downloaded.Error != "" {
@@ -106,6 +109,7 @@ func platformDefinitions(t *testing.T) map[string]string {
 		}
 		return filepath.Join(append([]string{downloaded.Dir, "config"}, path...)...)
 	}
+	in := func(module string, path ...string) string { return of("platforms", module, path...) }
 	return map[string]string{
 		"services.serving.knative.dev": in("knative.dev/serving", "core", "300-resources", "service.yaml"),
 		"inferenceservices.serving.kserve.io": in("github.com/kserve/kserve", "crd", "full",
@@ -124,6 +128,7 @@ func platformDefinitions(t *testing.T) map[string]string {
 			"scheduling.volcano.sh_podgroups.yaml"),
 		"podgroups.scheduling.sigs.k8s.io": in("github.com/koordinator-sh/koordinator", "crd", "bases",
 			"scheduling.sigs.k8s.io_podgroups.yaml"),
+		"scaledjobs.keda.sh": of("keda", "github.com/kedacore/keda/v2", "crd", "bases", "keda.sh_scaledjobs.yaml"),
 	}
 }
 
@@ -210,6 +215,7 @@ func TestNoSampleIsForgotten(t *testing.T) {
 		"hpa.yaml":          true,
 		"hpa-object.yaml":   true,
 		"scaledobject.yaml": true,
+		fleetSample:         true,
 	}
 	for _, name := range slices.Concat(bySignal(), pools()) {
 		tried[name] = true

@@ -15,6 +15,9 @@ local spent(metric, policy, by) = 'sum by (%s) (max by (namespace, forecast, var
 ];
 local pools(metric) = 'max by (namespace, pool) (forewarm_warm_pool_%s{namespace=~"$namespace"})' % metric;
 local pool(metric, legend) = f.target(pools(metric), '{{namespace}}/{{pool}} ' + legend);
+local fleet(metric, legend, by) = f.target(
+  'max by (%s) (forewarm_fleet_%s{namespace=~"$namespace"})' % [by, metric], '{{namespace}}/{{fleet}} ' + legend
+);
 local simulated = "Forewarm simulates the autoscaler on the recorded demand, over at most the budget's period. This is not a bill. " +
                   'The result is multiplied by the number of GPUs per replica that is chosen above.';
 
@@ -178,6 +181,37 @@ f.dashboard(
           '{{namespace}}/{{pool}}'
         )],
         min=0
+      ),
+    ]),
+    f.row('Fleets', [
+      f.lines(
+        'GPUs',
+        'GPUs of each fleet, GPUs that its members hold or ask for, and GPUs of other pods on its nodes. Only the leader reports fleets.',
+        'none',
+        [
+          fleet('gpus', 'all', 'namespace, fleet'),
+          fleet('member_gpus', 'members', 'namespace, fleet'),
+          fleet('other_gpus', 'other pods', 'namespace, fleet'),
+        ],
+        min=0
+      ),
+      f.lines(
+        'Batch replicas',
+        'Replicas of batch work that may run (spare), and replicas that hold GPUs or wait for them (running), by consumer.',
+        'none',
+        [
+          fleet('spare_replicas', '{{batch}} spare', 'namespace, fleet, batch'),
+          fleet('running_replicas', '{{batch}} running', 'namespace, fleet, batch'),
+        ],
+        min=0
+      ),
+      f.lines(
+        'Shortage ahead',
+        'GPUs that the members will need in addition to those of the fleet, at the worst time of the next shortage within a day.',
+        'none',
+        [fleet('shortage_gpus', 'missing', 'namespace, fleet')],
+        min=0,
+        alerts=['ForewarmFleetShortage']
       ),
     ]),
   ]

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// ConditionKind is a kind of object. Constants of the packages in Folders are its conditions and their reasons.
+// ConditionKind is a kind of object. Constants of the packages in Folders (or of single files) are its conditions and their reasons.
 type ConditionKind struct {
 	Title, Text string
 	Folders     []string
@@ -38,7 +38,7 @@ type reason struct{ name, status, meaning, fix string }
 var (
 	conditionGroup = regexp.MustCompile(`^Conditions of an? \w+\.`)
 	reasonGroup    = regexp.MustCompile(`^Reasons of the condition (\w+)\.`)
-	reasonComment  = regexp.MustCompile(`^(\w+) \((True|False|True or False)\): (.+)$`)
+	reasonComment  = regexp.MustCompile(`^(\w+) \((True|False|True or False|Unknown)\): (.+)$`)
 	documentPath   = regexp.MustCompile(`docs/([a-z-]+)\.md(#[a-z-]+)?`)
 )
 
@@ -86,7 +86,11 @@ type conditionReader struct {
 
 // readFolder calls a function for each group of constants of the package in a folder.
 func readFolder(folder string, read func(group *ast.GenDecl) error) error {
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	pattern := filepath.Join(folder, "*.go")
+	if filepath.Ext(folder) == ".go" {
+		pattern = folder
+	}
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,7 @@ func kinds() map[string]reflect.Type {
 		v1alpha1.ForecastKind:    reflect.TypeFor[v1alpha1.Forecast](),
 		v1alpha1.WarmPoolKind:    reflect.TypeFor[v1alpha1.WarmPool](),
 		v1alpha1.DemandEventKind: reflect.TypeFor[v1alpha1.DemandEvent](),
+		v1alpha1.GPUFleetKind:    reflect.TypeFor[v1alpha1.GPUFleet](),
 	}
 }
 

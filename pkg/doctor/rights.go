@@ -137,13 +137,40 @@ func kedaComponent(secret string) component {
 	}}
 }
 
+// isSet reports whether a flag without a value is set.
+func (s *state) isSet(flag string) bool { return s.args[flag] != "" && s.args[flag] != "false" }
+
+// fleetComponents are the rights to plan GPUFleets, and to count their GPUs.
+func (s *state) fleetComponents() (out []component) {
+	const without = "GPUFleets that need them serve nothing"
+	for _, c := range []struct {
+		flag string
+		component
+	}{
+		{"fleets", component{"GPUFleets", Error, "Forewarm does not plan GPUFleets", []right{
+			{group: v1alpha1.GroupName, resource: "gpufleets", verbs: reading()},
+			{group: v1alpha1.GroupName, resource: "gpufleets", subresource: "status", verbs: []string{"update"}},
+		}}},
+		{"fleet-nodes", component{"the nodes of GPUFleets", Error, without, []right{{resource: "nodes", verbs: reading()}}}},
+		{"fleet-cluster-queues", component{"the ClusterQueues of GPUFleets", Error, without, []right{
+			{group: "kueue.x-k8s.io", resource: "clusterqueues", verbs: reading()},
+		}}},
+	} {
+		if s.isSet(c.flag) {
+			out = append(out, c.component)
+		}
+	}
+	return out
+}
+
 // components are those that this installation uses.
 func (s *state) components() []component {
 	out := append(s.serverComponents(), delegation())
 	if s.args["tls-cert-file"] == "" {
 		out = append(out, s.authorityComponent())
 	}
-	if read := s.args["demand-events"]; read != "" && read != "false" {
+	out = append(out, s.fleetComponents()...)
+	if s.isSet("demand-events") {
 		out = append(out, component{"DemandEvents", Error, "DemandEvents have no effect", []right{
 			{group: v1alpha1.GroupName, resource: "demandevents", verbs: reading()},
 			{group: v1alpha1.GroupName, resource: "demandevents", subresource: "status", verbs: []string{"update"}},

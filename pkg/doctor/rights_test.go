@@ -99,6 +99,15 @@ func TestRightsAreThoseOfTheManifests(t *testing.T) {
 	}
 }
 
+// The same of fleets, whose rights are granted by a folder of their own.
+func TestRightsOfFleets(t *testing.T) {
+	all := state{args: map[string]string{"fleets": "true", "fleet-nodes": "true", "fleet-cluster-queues": "true"}}
+	want := granted(t, "deploy/fleets/manifest.yaml", "forewarm:fleets")
+	if diff := cmp.Diff(want, asked(all.fleetComponents())); diff != "" {
+		t.Errorf("the rights to plan fleets (-manifests +doctor):\n%s", diff)
+	}
+}
+
 // What is not used needs no rights.
 func TestComponents(t *testing.T) {
 	t.Parallel()
@@ -122,6 +131,7 @@ func TestComponents(t *testing.T) {
 			authority + ", " + enforcing + ", " + enforcing,
 		},
 		{"KEDA", state{args: map[string]string{"keda-address": ":9443"}}, authority + ", KEDA's client certificate"},
+		{"fleets", state{args: map[string]string{"fleets": "true", "fleet-nodes": "false"}}, authority + ", GPUFleets"},
 		{"KEDA with certificates of its own", state{args: map[string]string{"keda-address": "x", "keda-tls-cert-file": "y"}}, authority},
 	} {
 		var names []string

@@ -52,6 +52,7 @@ type state struct {
 	apiServicesErr error
 	forecasts      []v1alpha1.Forecast
 	pools          []unstructured.Unstructured
+	fleets         []unstructured.Unstructured
 	hpas           []*hpa.Autoscaler
 	scaledObjects  []unstructured.Unstructured
 	apiClock       measured
@@ -89,6 +90,9 @@ func (d *Doctor) read(ctx context.Context) *state {
 		s.forecasts = append(s.forecasts, f)
 	}
 	s.pools = d.list(ctx, s, v1alpha1.GroupVersion().WithResource("warmpools"))
+	if s.isSet("fleets") {
+		s.fleets = d.list(ctx, s, v1alpha1.GroupVersion().WithResource("gpufleets"))
+	}
 	for _, object := range d.list(ctx, s, autoscaler.HPAs()) {
 		var h autoscalingv2.HorizontalPodAutoscaler
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &h) == nil {

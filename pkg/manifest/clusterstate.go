@@ -21,11 +21,14 @@ type ClusterState struct {
 	UnreadReason string
 	// Events are those of its namespace that it has, each valid; read only.
 	Events []calendar.Event
+	// KeepServedPeaks: it is a member of a fleet.
+	KeepServedPeaks bool
 }
 
 // Equal reports whether two states are equal. Lists are compared by their identity.
 func (s ClusterState) Equal(other ClusterState) bool {
 	return s.LeadTime == other.LeadTime && s.UnreadReason == other.UnreadReason &&
+		s.KeepServedPeaks == other.KeepServedPeaks &&
 		identical(s.Autoscalers, other.Autoscalers) && identical(s.Exposed, other.Exposed) &&
 		identical(s.Events, other.Events)
 }

@@ -1,6 +1,6 @@
 // Package manifest reads objects, from files and from a cluster. It resolves a Forecast into a Job of the refresh loop: it sets
 // defaults, validates every field, renders the query, confines it to its namespace, and chooses the autoscalers that its objective
-// is calibrated for. It resolves a WarmPool into the planner's input. Sub-package autoscaler reads HPAs and ScaledObjects.
+// is calibrated for. It resolves a WarmPool and a GPUFleet into the planners' inputs. Sub-package autoscaler reads HPAs and ScaledObjects.
 //
 // Files are read strictly: a field that does not exist, is given twice or has the wrong kind is a problem with its line. A Folder
 // reads the Forecasts of YAML files; package forecasts watches the Kubernetes API. Both use the same Resolver. It finds all
@@ -97,6 +97,8 @@ func wrongKind(d RawDocument) string {
 		return ""
 	case version == want && kind == v1alpha1.WarmPoolKind:
 		return "a WarmPool needs a cluster: apply it to one, or simulate it with forewarm simulate --warm-pool"
+	case version == want && kind == v1alpha1.GPUFleetKind:
+		return "a GPUFleet needs a cluster: apply it to one"
 	case version == want && kind == v1alpha1.DemandEventKind:
 		return "a DemandEvent needs a cluster: apply it to one, or write it into spec.events of the Forecast"
 	case strings.HasSuffix(kind, "List"):

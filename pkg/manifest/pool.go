@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -75,36 +74,52 @@ func ResolvePool(object *v1alpha1.WarmPool) (ResolvedPool, field.ErrorList) {
 type poolReader struct{ Fields }
 
 func (r *poolReader) members(path *field.Path, members []v1alpha1.Member) []PoolMember {
-	switch {
-	case len(members) == 0:
-		r.Add(field.Required(path, "list the Forecasts whose workloads use the pool"))
-	case len(members) > MaxPoolMembers:
-		r.Add(field.TooMany(path, len(members), MaxPoolMembers))
+	name := func(i int) string { return members[i].Forecast }
+	if !r.memberNames(path, len(members), MaxPoolMembers, name) {
 		return nil
 	}
 	out := make([]PoolMember, 0, len(members))
 	for i, m := range members {
-		at := path.Index(i)
-		known := slices.ContainsFunc(out, func(before PoolMember) bool { return before.Forecast == m.Forecast })
-		switch {
-		case m.Forecast == "":
-			r.Add(field.Required(at.Child("forecast"), "write the name of a Forecast in the pool's namespace"))
-		case known:
-			r.Add(field.Duplicate(at.Child("forecast"), m.Forecast))
-		default:
-			r.AddMessages(at.Child("forecast"), m.Forecast, validation.IsDNS1123Subdomain(m.Forecast))
-		}
-		member := PoolMember{Forecast: m.Forecast, Chunks: 1}
-		if m.Chunks != nil {
-			member.Chunks = r.amount(at.Child("chunks"), *m.Chunks, minPart, maxPart)
-		}
-		out = append(out, member)
+		out = append(out, PoolMember{Forecast: m.Forecast, Chunks: r.part(path.Index(i).Child("chunks"), m.Chunks)})
 	}
 	return out
 }
 
+// memberNames reads the names of an object's members, which are Forecasts. It returns false if there are too many.
+func (f *Fields) memberNames(path *field.Path, count, most int, name func(i int) string) bool {
+	switch {
+	case count == 0:
+		f.Add(field.Required(path, "list the Forecasts whose workloads are members"))
+	case count > most:
+		f.Add(field.TooMany(path, count, most))
+		return false
+	}
+	known := map[string]bool{}
+	for i := range count {
+		at, one := path.Index(i).Child("forecast"), name(i)
+		switch {
+		case one == "":
+			f.Add(field.Required(at, "write the name of a Forecast in the same namespace"))
+		case known[one]:
+			f.Add(field.Duplicate(at, one))
+		default:
+			f.AddMessages(at, one, validation.IsDNS1123Subdomain(one))
+		}
+		known[one] = true
+	}
+	return true
+}
+
+// part reads how much a replica takes; 1 without a quantity.
+func (f *Fields) part(path *field.Path, q *resource.Quantity) float64 {
+	if q == nil {
+		return 1
+	}
+	return f.amount(path, *q, minPart, maxPart)
+}
+
 // amount reads a positive quantity between low and high.
-func (r *poolReader) amount(path *field.Path, q resource.Quantity, low, high float64) float64 {
+func (f *Fields) amount(path *field.Path, q resource.Quantity, low, high float64) float64 {
 	value := q.AsFloat64Slow()
 	if value > 0 && value >= low && value <= high {
 		return value
@@ -113,7 +128,7 @@ func (r *poolReader) amount(path *field.Path, q resource.Quantity, low, high flo
 	if low > 0 {
 		text = fmt.Sprintf("write a quantity from %g to %g", low, high)
 	}
-	r.Add(field.Invalid(path, q.String(), text))
+	f.Add(field.Invalid(path, q.String(), text))
 	return 0
 }
 

@@ -188,12 +188,12 @@ func (r *poolReader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec
 }
 
 // nodeSelector checks a node selector that is added to the template's.
-func (r *poolReader) nodeSelector(path *field.Path, selector, template map[string]string) {
+func (f *Fields) nodeSelector(path *field.Path, selector, template map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
-		r.AddMessages(path, key, validation.IsQualifiedName(key))
-		r.AddMessages(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
+		f.AddMessages(path, key, validation.IsQualifiedName(key))
+		f.AddMessages(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
 		if other, also := template[key]; also && other != selector[key] {
-			r.Invalid(path.Key(key), selector[key], "the pod template has %s for the same key, and no node can have "+
+			f.Invalid(path.Key(key), selector[key], "the pod template has %s for the same key, and no node can have "+
 				"both", other)
 		}
 	}
@@ -250,8 +250,8 @@ func (r *poolReader) placeholderPods(path *field.Path, b *v1alpha1.PlaceholderPo
 }
 
 // maxLength checks the length of a text.
-func (r *poolReader) maxLength(path *field.Path, text string, most int) {
+func (f *Fields) maxLength(path *field.Path, text string, most int) {
 	if len(text) > most {
-		r.Add(field.TooLong(path, text, most))
+		f.Add(field.TooLong(path, text, most))
 	}
 }

@@ -134,16 +134,16 @@ func (r *reader) preset(path *field.Path, preset string, render func() (Rendered
 }
 
 // duration reads a Prometheus duration between low and high.
-func (r *reader) duration(path *field.Path, text v1alpha1.Duration, low, high time.Duration) time.Duration {
+func (f *Fields) duration(path *field.Path, text v1alpha1.Duration, low, high time.Duration) time.Duration {
 	d, err := model.ParseDuration(string(text))
 	if err != nil {
-		r.Invalid(path, text, "is not a duration, write for example 30s, 5m, 1h30m or 14d")
+		f.Invalid(path, text, "is not a duration, write for example 30s, 5m, 1h30m or 14d")
 		return 0
 	}
 	if got := time.Duration(d); got >= low && got <= high {
 		return got
 	}
-	r.Invalid(path, text, "write a duration from %s to %s", formatDuration(low), formatDuration(high))
+	f.Invalid(path, text, "write a duration from %s to %s", formatDuration(low), formatDuration(high))
 	return 0
 }
 

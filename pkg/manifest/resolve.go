@@ -110,7 +110,7 @@ func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s ClusterState) (refresh
 	target.Alias = read.alias(field.NewPath("spec", "expose"), object)
 	bare.Alias = target.Alias
 	read.spec(spec, s.LeadTime, &target)
-	target.Events = withNamespace(target.Events, s.Events)
+	target.Events, target.KeepServedPeaks = withNamespace(target.Events, s.Events), s.KeepServedPeaks
 	read.autoscalers(spec, workloadOf(object.Namespace, spec), s, &target)
 	read.signal(r.catalogue, object.Namespace, spec, &target)
 	if len(read.Problems) > 0 {

@@ -18,6 +18,9 @@ const WarmPoolKind = "WarmPool"
 // DemandEventKind is the kind of a DemandEvent.
 const DemandEventKind = "DemandEvent"
 
+// GPUFleetKind is the kind of a GPUFleet.
+const GPUFleetKind = "GPUFleet"
+
 // GroupVersion is the group and the version of this package's objects.
 func GroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
@@ -26,7 +29,7 @@ func GroupVersion() schema.GroupVersion {
 // AddToScheme makes a scheme know the objects.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion(), &Forecast{}, &ForecastList{}, &WarmPool{}, &WarmPoolList{},
-		&DemandEvent{}, &DemandEventList{})
+		&DemandEvent{}, &DemandEventList{}, &GPUFleet{}, &GPUFleetList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())
 	return nil
 }

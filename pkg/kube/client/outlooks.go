@@ -83,6 +83,24 @@ func (c *Client) Outlooks(ctx context.Context, namespace, selector string) (*ins
 	}
 }
 
+// Fleet reads the outlook of one GPUFleet.
+func (c *Client) Fleet(ctx context.Context, namespace, name string) (*inspect.FleetOutlook, error) {
+	var outlook inspect.FleetOutlook
+	_, err := c.get(ctx, &outlook, url.Values{}, "namespaces", namespace, inspect.FleetResource, name)
+	return &outlook, err
+}
+
+// Fleets reads the outlooks of all GPUFleets of a namespace, or of all namespaces where it is empty.
+func (c *Client) Fleets(ctx context.Context, namespace string) (*inspect.FleetOutlookList, error) {
+	path := []string{inspect.FleetResource}
+	if namespace != "" {
+		path = []string{"namespaces", namespace, inspect.FleetResource}
+	}
+	var list inspect.FleetOutlookList
+	_, err := c.get(ctx, &list, url.Values{}, path...)
+	return &list, err
+}
+
 // get reads one object of the inspection group. It also returns the server's time, so that ages do not depend on the local clock.
 func (c *Client) get(ctx context.Context, into any, query url.Values, path ...string) (time.Time, error) {
 	group := []string{"apis", inspect.GroupName, inspect.Version}
@@ -130,8 +148,11 @@ func statusError(target *url.URL, code int, body []byte) error {
 	var status metav1.Status
 	if err := json.Unmarshal(body, &status); err != nil || status.Kind != "Status" {
 		advice := "check that this is the address of Forewarm"
-		if code == http.StatusServiceUnavailable {
+		switch {
+		case code == http.StatusServiceUnavailable:
 			advice = "Forewarm is not ready or cannot be reached"
+		case code == http.StatusNotFound && strings.Contains(target.Path, "/"+inspect.FleetResource):
+			advice += ", and that it reads GPUFleets (the chart value fleets.enabled)"
 		}
 		return fmt.Errorf("%s answers %d %s: %s", target, code, http.StatusText(code), advice)
 	}

@@ -38,6 +38,16 @@ func (o *Objects) SetEventSource(from EventSource) {
 	from.Changes().AddListener(o.changed)
 }
 
+// Fleets knows which Forecasts are members of fleets. It is called at every step, for each Forecast, under a lock of the Objects: it must
+// answer from memory and must not call them.
+type Fleets interface {
+	// HasMember reports whether a valid fleet lists a Forecast.
+	HasMember(forecast snapshot.Key) bool
+}
+
+// SetFleets sets the fleets. A Forecast that is a member of one keeps its served peaks. Call it before Run, with fleets that were read.
+func (o *Objects) SetFleets(all Fleets) { o.fleets = all }
+
 // cover is the pool that covers a Forecast; the zero value if there is none. since may be a little in the future, so that all replicas
 // switch at the same time.
 type cover struct {
@@ -109,6 +119,16 @@ func (c cover) markHeld(starts []leadtime.Start) []leadtime.Start {
 func (o *Objects) Replicas(key snapshot.Key) (placed, waiting int, known bool) {
 	r, known := o.pods.Replicas(o.resolutionOf(key).workload)
 	return r.Placed, r.Living - r.Placed, known
+}
+
+// Pods returns the UIDs of the pods of a Forecast's target and of its variants, including those that are terminating.
+func (o *Objects) Pods(key snapshot.Key) []string {
+	r := o.resolutionOf(key)
+	out := o.pods.Pods(r.workload)
+	for _, workload := range r.variants {
+		out = append(out, o.pods.Pods(workload)...)
+	}
+	return out
 }
 
 // Starts returns the lead times of a Forecast's target on existing nodes, and with a new node, at a time; measured is

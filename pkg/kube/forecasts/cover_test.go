@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -150,6 +151,13 @@ func (p *pools) Covered(namespace, forecast string) (pool string, since time.Tim
 	return p.pool, p.since, p.pool != "" && namespace == "default" && forecast == "a"
 }
 
+// fleets has a as a member, or no member.
+type fleets struct{ atomic.Bool }
+
+func (f *fleets) HasMember(key snapshot.Key) bool {
+	return f.Load() && key.Namespace == "default" && key.Name == "a"
+}
+
 // testCovered covers one of two Forecasts and uncovers it: it alone looks ahead less far meanwhile, all replicas change
 // over in the same second, and what the controller asks of both is answered.
 func testCovered(t *testing.T, c *apiservertest.Cluster) {
@@ -160,9 +168,12 @@ func testCovered(t *testing.T, c *apiservertest.Cluster) {
 	for _, name := range []string{"a", "b", "f"} {
 		patch(t, c, name, v1alpha1.ForecastStatus{Starts: forecasts.StartsOf(llama, mixed(11, 12))})
 	}
-	k, covers := newKubelet(t, c), &pools{}
+	k, covers, members := newKubelet(t, c), &pools{}, &fleets{}
 	replicas := []*forecasts.Objects{
-		watchAs(t, c.Config, quiet(), func(o *forecasts.Objects) { o.SetCovers(covers) }),
+		watchAs(t, c.Config, quiet(), func(o *forecasts.Objects) {
+			o.SetCovers(covers)
+			o.SetFleets(members)
+		}),
 		watchAs(t, c.Config, quiet(), func(o *forecasts.Objects) { o.SetCovers(covers) }),
 	}
 	now := noon().Add(time.Hour)
@@ -194,6 +205,14 @@ func testCovered(t *testing.T, c *apiservertest.Cluster) {
 	covers.set("", time.Time{})
 	leads(now.Add(2*time.Minute), long)
 	answers(t, k, replicas[0])
+	for _, member := range []bool{true, false} {
+		members.Store(member)
+		for _, job := range replicas[0].List(now.Add(2 * time.Minute)) {
+			if job.KeepServedPeaks != (member && job.Key.Name == "a") {
+				t.Errorf("%s keeps its served peaks: %v; a is a member: %v", job.Key, job.KeepServedPeaks, member)
+			}
+		}
+	}
 }
 
 // testCountedUnderACover counts a start before a pool covers the Forecast and one after it.

@@ -46,6 +46,8 @@ type Objects struct {
 	covers Covers
 	// events has the events of each namespace; nil if they are not watched.
 	events EventSource
+	// fleets has the fleets of which Forecasts are members; nil if they are not watched.
+	fleets Fleets
 	// externalHeld reports whether Forewarm serves External metrics.
 	externalHeld func() bool
 	// limits apply to each namespace.

@@ -180,6 +180,7 @@ func (o *Objects) clusterState(key snapshot.Key, alias *snapshot.Alias) manifest
 	if o.events != nil {
 		s.Events = o.events.Of(key)
 	}
+	s.KeepServedPeaks = o.fleets != nil && o.fleets.HasMember(key)
 	if alias == nil {
 		return s
 	}

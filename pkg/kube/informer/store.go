@@ -35,6 +35,9 @@ func From[L runtime.Object](resource reader[L], client any, fields string) cache
 	}, client)
 }
 
+// UnfinishedPods selects the pods that have not ended, because a namespace may have thousands of finished pods of Jobs.
+const UnfinishedPods = "status.phase!=Succeeded,status.phase!=Failed"
+
 // item is a stored value on its way into the store. It is a runtime.Object, so that a list can contain it.
 type item[T any] struct {
 	key, version string

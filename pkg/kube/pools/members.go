@@ -15,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/kube/informer"
+	"github.com/forewarm/forewarm/pkg/kube/members"
 )
 
 // Workloads has what the snapshot does not have of a Forecast: its workload's replicas, starts and autoscalers.
@@ -88,10 +89,9 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 		}
 		member := warmpool.Member{Name: m.Forecast, Chunks: m.Chunks}
 		member.Outlook = warmpool.OutlookOf(newest.Get(key), now)
-		reason, doubt, advice := c.resolveMember(newest.Get(key), key, &member)
-		if reason != "" {
-			r.addProblem(reason, m.Forecast+" "+advice)
-			member.Outlook.Unreliable = doubt
+		if problem := c.resolveMember(newest.Get(key), key, &member); problem.Reason != "" {
+			r.addProblem(problem.Reason, m.Forecast+" "+problem.Advice)
+			member.Outlook.Unreliable = problem.Doubt
 		} else if member.Outlook.Unreliable != "" {
 			r.unreliable = append(r.unreliable, m.Forecast+" "+member.Outlook.Unreliable)
 		}
@@ -100,34 +100,21 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 	return r
 }
 
-// resolveMember adds a member's replicas and autoscalers. The texts doubt and advice continue a sentence that begins with the name of a
-// Forecast.
+// resolveMember adds a member's replicas and autoscalers.
 func (c *Controller) resolveMember(
 	entry *snapshot.ForecastSnapshot, key snapshot.Key, member *warmpool.Member,
-) (reason, doubt, advice string) {
-	if entry == nil {
-		return v1alpha1.PoolReasonForecastNotFound, "is missing", "is not a Forecast in " + key.Namespace +
-			": correct the name, or create the Forecast"
+) members.Problem {
+	scaling, problem := members.Resolve(key, entry, c.Workloads.Autoscalers)
+	if problem != (members.Problem{}) {
+		return problem
 	}
-	scalings := c.Workloads.Autoscalers(key)
-	if len(scalings) == 0 {
-		return v1alpha1.PoolReasonNoScalingTarget, "without an autoscaler", "is not read by an autoscaler, so " +
-			"Forewarm does not know how much demand a replica sustains: let a HorizontalPodAutoscaler or a " +
-			"ScaledObject read this Forecast, or set its spec.scaling.target"
-	}
-	// If there are several autoscalers, the largest number of replicas wins.
-	member.Target = decide.SmallestTarget(scalings)
-	for _, s := range scalings {
-		member.MinReplicas = max(member.MinReplicas, int(s.HPA.Min))
-		member.MaxReplicas = max(member.MaxReplicas, int(s.HPA.Max))
-	}
+	member.Target, member.MinReplicas, member.MaxReplicas = scaling.Target, scaling.Min, scaling.Max
 	placed, waiting, known := c.Workloads.Replicas(key)
 	if !known {
-		return v1alpha1.PoolReasonReplicasUnknown, "has replicas that Forewarm cannot count",
-			"has replicas that Forewarm cannot count: see status.leadTimeSource of the Forecast"
+		return members.Uncounted()
 	}
 	member.Placed, member.Waiting = placed, waiting
-	return "", "", ""
+	return members.Problem{}
 }
 
 // joinFirst joins the first few texts of a list.

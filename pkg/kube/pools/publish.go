@@ -6,9 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -68,19 +66,14 @@ func urgencyOf(before, after *v1alpha1.WarmPoolStatus) writes.Urgency {
 // emitChanges emits an event for each condition whose status changed, or which is False for a new reason. Ready is left out, because it
 // depends on the other conditions and on the plan, which changes many times a day.
 func (c *Controller) emitChanges(p *Pool, after *v1alpha1.WarmPoolStatus) {
-	for _, now := range after.Conditions {
-		if now.Type == v1alpha1.PoolConditionReady && after.State != v1alpha1.PoolReasonInvalid &&
-			after.State != v1alpha1.PoolReasonReleasing {
-			continue
-		}
-		before := meta.FindStatusCondition(p.Status.Conditions, now.Type)
-		switch good := now.Status == metav1.ConditionTrue; {
-		case good && before != nil && before.Status == metav1.ConditionFalse:
-			c.emitEvent(p, corev1.EventTypeNormal, now.Type, now.Message)
-		case !good && (before == nil || before.Status != now.Status || before.Reason != now.Reason):
-			c.emitEvent(p, corev1.EventTypeWarning, now.Reason, now.Message)
-		}
+	conditions := after.Conditions
+	if after.State != v1alpha1.PoolReasonInvalid && after.State != v1alpha1.PoolReasonReleasing {
+		isReady := func(c metav1.Condition) bool { return c.Type == v1alpha1.PoolConditionReady }
+		conditions = slices.DeleteFunc(slices.Clone(conditions), isReady)
 	}
+	writes.EachChange(p.Status.Conditions, conditions, func(kind, reason, message string) {
+		c.emitEvent(p, kind, reason, message)
+	})
 }
 
 func (c *Controller) emitEvent(p *Pool, kind, reason, message string) {

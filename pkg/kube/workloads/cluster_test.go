@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -296,6 +297,21 @@ func testPlaces(t *testing.T, c *apiservertest.Cluster) {
 	stand("one of them has a node", database, 2, 1)
 	k.End(one)
 	stand("it is told to end", database, 1, 1)
+	if r, _ := watch.Replicas(database); r.Terminating != 1 {
+		t.Errorf("%+v, want one that terminates", r)
+	}
+	uids := []string{string(before.UID), string(one.UID), string(two.UID)}
+	slices.Sort(uids)
+	if got := slices.Sorted(slices.Values(watch.Pods(database))); !slices.Equal(got, uids) {
+		t.Errorf("the pods are %v, want %v", got, uids)
+	}
+	k.Delete(one)
+	eventually(t, func() string {
+		if r, _ := watch.Replicas(database); r.Terminating != 0 || len(watch.Pods(database)) != 2 {
+			return fmt.Sprintf("it has ended: %+v, %v", r, watch.Pods(database))
+		}
+		return ""
+	})
 	k.Delete(two)
 	stand("one that waited is deleted", database, 1, 0)
 	if watch.Starting(database, hourAgo, later) || !watch.Starting(database, hourAgo, hourAgo) {

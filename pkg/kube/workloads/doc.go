@@ -9,7 +9,8 @@
 // A workload is scaled to zero if its scale has no replicas and it has no pods. The pods are watched; the scale is
 // read when the last pod is deleted.
 //
-// A living replica is on a node, or waits for one. Replicas counts both, for the warm pools.
+// A living replica is on a node, or waits for one. Replicas counts both, for the warm pools and the fleets. It also counts replicas that
+// are terminating, because they hold their GPUs until they end.
 //
 // Each namespace has one watch of its pods, for all its workloads. Each pod that has a controller and has not ended takes about 1 kB of
 // memory. Most of this is the labels, which are needed to find the pods that other selectors match. Each pod of a workload, and each

@@ -3,6 +3,8 @@ package workloads
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +31,8 @@ type follower struct {
 	recent   leadtime.RecentStarts
 	// living has the pods that have not ended and are not terminating, by UID.
 	living map[string]podState
+	// terminating has the pods that are terminating on a node, by UID.
+	terminating map[string]bool
 	// replicas is the number of replicas when the scale was last read. scaleRead is true if the scale was read after the last living pod was
 	// deleted.
 	replicas  int64
@@ -40,6 +44,7 @@ type follower struct {
 func newFollower(w *Watch, workload leadtime.Workload, pods *namespace) *follower {
 	f := &follower{
 		watch: w, workload: workload, pods: pods, firsts: leadtime.PodTracker{}, living: map[string]podState{},
+		terminating: map[string]bool{},
 	}
 	if pods != nil {
 		pods.add(f)
@@ -95,7 +100,7 @@ func (f *follower) countReplicas() (out Replicas, known bool) {
 	if !f.known() {
 		return Replicas{}, false
 	}
-	out.Wanted, out.Living = int(f.replicas), len(f.living)
+	out.Wanted, out.Living, out.Terminating = int(f.replicas), len(f.living), len(f.terminating)
 	for _, p := range f.living {
 		if p.placed {
 			out.Placed++
@@ -105,6 +110,12 @@ func (f *follower) countReplicas() (out Replicas, known bool) {
 		}
 	}
 	return out, true
+}
+
+func (f *follower) uids() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.AppendSeq(slices.Collect(maps.Keys(f.living)), maps.Keys(f.terminating))
 }
 
 // unplacedSince counts the living pods without a node that were created at a given time or before.
@@ -202,7 +213,7 @@ func (f *follower) readSoonIfEmpty() {
 
 // follow switches to the pods of another selector. Pods that match both selectors are still observed. The caller holds the lock.
 func (f *follower) follow(selector labels.Selector) {
-	f.selector, f.living = selector, map[string]podState{}
+	f.selector, f.living, f.terminating = selector, map[string]podState{}, map[string]bool{}
 	before := f.firsts
 	f.firsts = leadtime.PodTracker{}
 	for _, p := range f.pods.List() {
@@ -240,6 +251,9 @@ func (f *follower) observe(p *pod) {
 	}
 	if p.Ended {
 		f.end(p.UID)
+		if p.terminating && len(f.terminating) < leadtime.MaxPods {
+			f.terminating[p.UID] = true
+		}
 	} else {
 		f.trackLiving(p.UID, podState{
 			created: p.Created, placed: p.placed, ready: p.Ready, readyChanged: p.ReadyChanged,
@@ -252,6 +266,7 @@ func (f *follower) observe(p *pod) {
 
 // end records that a pod is no longer living. The caller holds the lock.
 func (f *follower) end(uid string) {
+	delete(f.terminating, uid)
 	if _, lived := f.living[uid]; lived {
 		delete(f.living, uid)
 		f.readSoonIfEmpty()

@@ -4,13 +4,8 @@ import (
 	"context"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/forewarm/forewarm/pkg/kube/informer"
 )
-
-// unfinished selects the pods that have not ended, because a namespace may have thousands of finished pods of Jobs.
-const unfinished = "status.phase!=" + string(corev1.PodSucceeded) + ",status.phase!=" + string(corev1.PodFailed)
 
 // namespace watches the pods of a namespace for the followers of its workloads.
 type namespace struct {
@@ -31,7 +26,8 @@ func (w *Watch) watchNamespace(ctx context.Context, running *sync.WaitGroup, nam
 	n := &namespace{
 		stop: stop, start: sync.OnceFunc(func() { close(started) }), followers: map[*follower]bool{},
 	}
-	n.Watch = informer.New(informer.From(w.pods.CoreV1().Pods(name), w.pods, unfinished), newPod, informer.Config[pod]{
+	pods := informer.From(w.pods.CoreV1().Pods(name), w.pods, informer.UnfinishedPods)
+	n.Watch = informer.New(pods, newPod, informer.Config[pod]{
 		Name: "pods in " + name, Verb: "list", Advice: "apply deploy/default, or upgrade the chart",
 		Changed: n.observe, Listed: n.listed, Retry: w.config.Retry,
 		Failed: func(ctx context.Context, problem *informer.ReadError) { w.logOnce(ctx, "pods", name, problem) },

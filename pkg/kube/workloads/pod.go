@@ -17,6 +17,7 @@ type pod struct {
 	leadtime.Pod
 
 	placed           bool
+	terminating      bool   // Placed and deleted, but it has not ended yet.
 	controller, name string // Kind and name of the controller.
 	deployment       string // Name of the Deployment, if the pod has one.
 	labels           labels.Set
@@ -36,6 +37,8 @@ func newPod(full *corev1.Pod) *pod {
 		Pod: readPod(full), placed: full.Spec.NodeName != "", controller: controller.Kind, name: controller.Name,
 		labels: full.Labels,
 	}
+	p.terminating = p.placed && full.DeletionTimestamp != nil && full.Status.Phase != corev1.PodSucceeded &&
+		full.Status.Phase != corev1.PodFailed
 	name, hashed := strings.CutSuffix(p.name, "-"+full.Labels["pod-template-hash"])
 	if hashed && p.controller == "ReplicaSet" {
 		p.deployment = name

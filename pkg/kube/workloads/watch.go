@@ -212,14 +212,14 @@ func (w *Watch) ScaledToZero(workload leadtime.Workload) (zero, known bool) {
 	return false, false
 }
 
-// Replicas are how many replicas a workload has. A replica is a pod that the workload's scale selects and that neither ended
-// nor is terminating. Of a workload that scales groups of pods, like a LeaderWorkerSet, it is a group's leader, so a group counts
+// Replicas are how many replicas a workload has. A replica is a pod that the workload's scale selects and that has not ended. Of a workload that scales groups of pods, like a LeaderWorkerSet, it is a group's leader, so a group counts
 // as placed and ready while some of its workers may still wait.
 type Replicas struct {
 	// Wanted by the scale, as it was read in the last ten minutes.
 	Wanted int
-	// Living replicas, of which some are Placed on a node, and some are Ready.
-	Living, Placed, Ready int
+	// Living replicas, of which some are Placed on a node, and some are Ready. Terminating replicas are not among them, but have a node until
+	// they end.
+	Living, Placed, Ready, Terminating int
 }
 
 // Replicas returns the replicas of a workload; known is false while they are unknown.
@@ -228,6 +228,14 @@ func (w *Watch) Replicas(workload leadtime.Workload) (out Replicas, known bool) 
 		return f.countReplicas()
 	}
 	return Replicas{}, false
+}
+
+// Pods returns the UIDs of a workload's replicas, including those that are terminating.
+func (w *Watch) Pods(workload leadtime.Workload) []string {
+	if f := w.follower(workload); f != nil {
+		return f.uids()
+	}
+	return nil
 }
 
 // UnplacedSince counts the replicas of a workload that have no node although they were created at a time or before.

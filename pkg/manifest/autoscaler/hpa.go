@@ -13,6 +13,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
@@ -56,6 +57,9 @@ func metricOf(m *autoscalingv2.MetricSpec, current *autoscalingv2.MetricValueSta
 	case m.Type == autoscalingv2.ExternalMetricSourceType && m.External != nil:
 		out.Source, out.Forecast = hpa.External, m.External.Metric.Name
 		readServed(&out, &m.External.Metric, &m.External.Target, current)
+		if name, ok := strings.CutSuffix(out.Name, fleet.MetricSuffix); ok && out.Labels["batch"] != "" {
+			out.Fleet, out.Batch = name, out.Labels["batch"]
+		}
 	case m.Type == autoscalingv2.ObjectMetricSourceType && m.Object != nil:
 		of := m.Object.DescribedObject
 		out.Source, out.Described = hpa.Object, leadtime.Workload{
@@ -68,6 +72,9 @@ func metricOf(m *autoscalingv2.MetricSpec, current *autoscalingv2.MetricValueSta
 			out.Forecast, out.Certain = of.Name, true
 		}
 		readServed(&out, &m.Object.Metric, &m.Object.Target, current)
+		if gv := v1alpha1.GroupVersion(); of.Kind == "GPUFleet" && strings.HasPrefix(of.APIVersion, gv.Group+"/") {
+			out.Fleet, out.Batch = of.Name, out.Labels["batch"]
+		}
 	case m.Pods != nil:
 		readServed(&out, &m.Pods.Metric, &m.Pods.Target, nil)
 		out.PerPod, out.Invalid = true, ""

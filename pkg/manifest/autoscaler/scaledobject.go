@@ -14,6 +14,7 @@ import (
 	utiljson "sigs.k8s.io/json"
 
 	"github.com/forewarm/forewarm/pkg/api/parse"
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
@@ -175,6 +176,8 @@ func (s *scaledObject) autoscaler(namespace, name string, annotations map[string
 			Metadata: t.Metadata,
 			Forecast: t.forecast(),
 			Certain:  true,
+			Fleet:    t.own("fleet"),
+			Batch:    t.own("batch"),
 		}
 		if t.MetricType == autoscalingv2.ValueMetricType {
 			m.Type = hpa.Value
@@ -203,6 +206,9 @@ func (t *trigger) metricName(i int) string {
 	switch t.Type {
 	case "external", "external-push":
 		named = cmp.Or(t.forecast(), t.Type)
+		if of := t.own("fleet"); of != "" {
+			named = of + fleet.MetricSuffix
+		}
 	case "metrics-api":
 		named = "metric-api-" + t.Metadata["valueLocation"]
 	case "influxdb":
@@ -229,9 +235,12 @@ func cronName(schedule string) string {
 }
 
 // forecast returns the Forecast to which a trigger refers; empty if it refers to none.
-func (t *trigger) forecast() string {
+func (t *trigger) forecast() string { return t.own("forecast") }
+
+// own returns what a trigger of Forewarm's scaler has for a key.
+func (t *trigger) own(key string) string {
 	if t.Type == "external" || t.Type == "external-push" {
-		return t.Metadata["forecast"]
+		return t.Metadata[key]
 	}
 	return ""
 }
@@ -355,6 +364,10 @@ func (t *trigger) replicaTarget() (milli int64, refused string) {
 		}
 		return int64(math.Trunc(value * 1000)), "" // KEDA drops further digits.
 	case t.Metadata["forecast"] != "":
+		return t.target()
+	case t.own("fleet") != "" && t.Metadata["target"] == "":
+		return 1000, "" // The metric is a number of replicas.
+	case t.own("fleet") != "":
 		return t.target()
 	}
 	return 0, fmt.Sprintf("the value of a trigger of type %.64s is not a demand from a metrics store: use for "+

@@ -19,6 +19,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/internal/agent"
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
+	"github.com/forewarm/forewarm/pkg/kube/fleets"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/peers"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
@@ -133,6 +134,11 @@ func clusterMetrics() []reference.Section {
 			Collectors: []prometheus.Collector{new(pools.Controller)},
 		},
 		{
+			Title:      "Fleets",
+			Text:       "Present only with `--fleets`. Only the leader (one of the adapter replicas) serves these metrics.",
+			Collectors: []prometheus.Collector{new(fleets.StatusWriter)},
+		},
+		{
 			Title: "Statuses",
 			Text: "Only the leader (one of the adapter replicas) serves these metrics. The label `kind` is the kind of the " +
 				"objects.",
@@ -177,10 +183,18 @@ func conditions(out io.Writer) error {
 			Title: "DemandEvent", Text: "See [known events](../events.md).", Folders: []string{"pkg/kube/demandevents"},
 		},
 		reference.ConditionKind{
-			Title: "WarmPool", Text: "See [warm pools](../warm-pools.md).", Folders: []string{"pkg/api/v1alpha1"},
+			Title:   "WarmPool",
+			Text:    "See [warm pools](../warm-pools.md).",
+			Folders: []string{"pkg/api/v1alpha1/warmpool_conditions.go"},
 		},
 		reference.ConditionKind{
-			Title: "Every object", Text: "Forecasts, DemandEvents and WarmPools have these conditions as well.",
+			Title:   "GPUFleet",
+			Text:    "See [a fixed number of GPUs](../fleet.md).",
+			Folders: []string{"pkg/api/v1alpha1/gpufleet_conditions.go"},
+		},
+		reference.ConditionKind{
+			Title:   "Every object",
+			Text:    "Forecasts, DemandEvents, WarmPools and GPUFleets have these conditions as well.",
 			Folders: []string{"pkg/kube/writes"},
 		},
 	)

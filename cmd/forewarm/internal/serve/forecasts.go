@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	events "k8s.io/client-go/tools/record"
 
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
 	"github.com/forewarm/forewarm/pkg/kube/changes"
@@ -47,6 +48,8 @@ type forecastSource struct {
 	common func() []snapshot.Condition
 	// metrics has the metrics of the objects' controllers.
 	metrics prometheus.Gatherers
+	// fleets has the plans of the GPUFleets; nil without --fleets.
+	fleets *fleet.Store
 }
 
 // openForecasts opens the folder of Forecasts, or prepares to watch the cluster and to write statuses.
@@ -84,7 +87,7 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
-	warm, announced, err := watchPoolsAndEvents(o, client, objects, snapshots, log)
+	extra, err := watchExtras(o, client, objects, snapshots, log)
 	if err != nil {
 		return nil, err
 	}
@@ -104,25 +107,23 @@ func watchForecasts(
 	lead := func(ctx context.Context) {
 		recorder, shutdown := startRecorder(ctx, clients)
 		defer shutdown()
-		warm.controller.SetEvents(recorder)
 		statuses.SetEvents(recorder)
 		runAll(
 			func() { groups.ReportChanges(ctx, recorder) },
 			func() { serving.lead(ctx) },
-			func() { announced.lead(ctx, recorder) },
+			func() { extra.lead(ctx, recorder) },
 			func() { hold(ctx, groups, holdConfig(&o, serving.authority()), read, snapshots) },
-			func() { warm.controller.Run(ctx, run.WallClock{}) },
 			func() { statuses.Run(ctx, run.WallClock{}) },
 		)
 	}
-	metrics, err := gather(
-		announced.and(groups, replicas, warm.controller, warm.controller.Refused(), objects, statuses.Refused())...)
+	metrics, err := gather(extra.and(groups, replicas, objects, statuses.Refused())...)
 	return &forecastSource{
 		targets: objects, changed: objects.Changed(),
 		parts: []run.Part{
-			{Name: "watch of WarmPools", Run: warm.watch.Run},
-			{Name: "watch of DemandEvents", Run: announced.run},
-			{Name: "watch of Forecasts", Run: afterReading(objects.Run, warm.watch, announced)},
+			{Name: "watch of WarmPools", Run: extra.pools.watch.Run},
+			{Name: "watch of DemandEvents", Run: extra.events.run},
+			{Name: "watch of GPUFleets", Run: extra.fleets.run},
+			{Name: "watch of Forecasts", Run: afterReading(objects.Run, extra.pools.watch, extra.events, extra.fleets)},
 			{Name: "watch of APIServices", Run: groups.Run},
 			{
 				Name: "comparison",
@@ -130,7 +131,7 @@ func watchForecasts(
 			},
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
-		check: read, served: groups.Reached, common: common, metrics: metrics,
+		check: read, served: groups.Reached, common: common, metrics: metrics, fleets: extra.fleets.store,
 	}, err
 }
 
@@ -200,15 +201,40 @@ func startRecorder(ctx context.Context, clients kubernetes.Interface) (recorder 
 	return broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"}), broadcaster.Shutdown
 }
 
-func watchPoolsAndEvents(
+// extras are the other objects of a cluster that concern Forecasts.
+type extras struct {
+	pools  *warmPools
+	events announcements
+	fleets gpuFleets
+}
+
+// lead does what only the leader does for them, until the context ends.
+func (e extras) lead(ctx context.Context, recorder events.EventRecorder) {
+	e.pools.controller.SetEvents(recorder)
+	runAll(
+		func() { e.pools.controller.Run(ctx, run.WallClock{}) },
+		func() { e.events.lead(ctx, recorder) },
+		func() { e.fleets.lead(ctx, recorder) },
+	)
+}
+
+// and returns collectors, and the collectors of these objects.
+func (e extras) and(others ...prometheus.Collector) []prometheus.Collector {
+	ofPools := []prometheus.Collector{e.pools.controller, e.pools.controller.Refused()}
+	return slices.Concat(others, ofPools, e.events.collectors(), e.fleets.collectors())
+}
+
+func watchExtras(
 	o Options, client *rest.Config, objects *forecasts.Objects, snapshots *snapshot.Store, log *slog.Logger,
-) (*warmPools, announcements, error) {
-	warm, err := watchPools(o, client, objects, snapshots, log)
-	if err != nil {
-		return nil, announcements{}, err
+) (out extras, err error) {
+	if out.pools, err = watchPools(o, client, objects, snapshots, log); err != nil {
+		return out, err
 	}
-	announced, err := watchEvents(o, client, objects, snapshots, log)
-	return warm, announced, err
+	if out.events, err = watchEvents(o, client, objects, snapshots, log); err != nil {
+		return out, err
+	}
+	out.fleets, err = watchFleets(o, client, objects, snapshots, log)
+	return out, err
 }
 
 // warmPools are the warm pools. Every adapter replica watches them, because they cover Forecasts. Only the leader acts on them.
@@ -288,12 +314,12 @@ func (a announcements) lead(ctx context.Context, recorder events.EventRecorder) 
 	}
 }
 
-// and returns collectors. It adds the collector for events whose status is rejected, if there is one.
-func (a announcements) and(others ...prometheus.Collector) []prometheus.Collector {
+// collectors has the metric of the events whose status is rejected, if events are read.
+func (a announcements) collectors() []prometheus.Collector {
 	if a.statuses == nil {
-		return others
+		return nil
 	}
-	return append(others, a.statuses.Refused())
+	return []prometheus.Collector{a.statuses.Refused()}
 }
 
 // WaitForSync waits until the events were read, and reports whether that was before a timeout.

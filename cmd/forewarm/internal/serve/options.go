@@ -15,6 +15,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/kube/aggregation"
+	"github.com/forewarm/forewarm/pkg/kube/fleets"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/pools"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -63,6 +64,9 @@ type Options struct {
 	Refresh refresh.Config
 	// DemandEvents: those of the cluster are read.
 	DemandEvents bool
+	// Fleets: the GPUFleets of the cluster are read and planned. FleetSources says what their GPUs may be counted from.
+	Fleets       bool
+	FleetSources fleets.Config
 	// WarmPools configures the controller of warm pools.
 	WarmPools pools.Config
 	// TenantLabel and ClusterQueryNamespaces restrict what a namespace's own queries may read.
@@ -138,6 +142,13 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 		o.DemandEvents,
 		"read the DemandEvents of the cluster (docs/events.md); this needs the permissions that the chart grants with demandEvents.enabled",
 	)
+	const fleetRight = "; this needs the permissions that the chart grants with "
+	objects.BoolVar(&o.Fleets, "fleets", o.Fleets,
+		"plan the GPUFleets of the cluster, and serve what batch work may use"+fleetRight+"fleets.enabled")
+	objects.BoolVar(&o.FleetSources.Nodes, "fleet-nodes", o.FleetSources.Nodes,
+		"count the GPUs of GPUFleets on nodes"+fleetRight+"fleets.nodes")
+	objects.BoolVar(&o.FleetSources.ClusterQueues, "fleet-cluster-queues", o.FleetSources.ClusterQueues,
+		"read the GPUs of GPUFleets from the quotas of Kueue's ClusterQueues"+fleetRight+"fleets.clusterQueues")
 	objects.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are refitted")
 	objects.DurationVar(&o.Refresh.Season, "season", o.Refresh.Season,
 		"period in which the demand repeats; models are scored over this period")
@@ -236,14 +247,29 @@ func (o *Options) Validate() error {
 	if o.Standalone && o.ConfigDir == "" {
 		problems = append(problems, errors.New("--standalone reads no Forecasts from a cluster: set --config-dir"))
 	}
-	if o.ConfigDir != "" && o.DemandEvents {
+	if flag := o.objectsFlag(); o.ConfigDir != "" && flag != "" {
 		problems = append(problems,
-			errors.New("--demand-events reads objects of a cluster: remove it, or remove --config-dir"))
+			fmt.Errorf("%s reads objects of a cluster: remove it, or remove --config-dir", flag))
+	}
+	if (o.FleetSources.Nodes || o.FleetSources.ClusterQueues) && !o.Fleets {
+		problems = append(problems,
+			errors.New("--fleet-nodes and --fleet-cluster-queues need --fleets: add it, or remove them"))
 	}
 	if o.ConfigDir != "" {
 		problems = append(problems, checkDir("--config-dir", o.ConfigDir))
 	}
 	return errors.Join(append(problems, o.validateQueries())...)
+}
+
+// objectsFlag returns a flag that reads further objects of a cluster; empty if there is none.
+func (o *Options) objectsFlag() string {
+	switch {
+	case o.DemandEvents:
+		return "--demand-events"
+	case o.Fleets:
+		return "--fleets"
+	}
+	return ""
 }
 
 // validateQueries checks what queries may read.

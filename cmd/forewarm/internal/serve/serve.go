@@ -55,6 +55,7 @@ func runServer(ctx context.Context, o Options, log *slog.Logger) (err error) {
 		return err
 	}
 	deps.Metrics, deps.Forecasts = prometheus.Gatherers{deps.Metrics, objects.metrics}, objects.files
+	deps.Fleets = objects.fleets
 	deps.Ready = []run.Check{objects.check, apiserver.HistoryCheck(snapshots, deps.Now, objects.served)}
 	past, err := openHistory(o, granted, log)
 	if err != nil {
@@ -90,6 +91,7 @@ func openServers(ctx context.Context, o Options, deps apiserver.Deps) ([]run.Par
 		}
 		return []run.Part{{Name: "server", Run: apis.Run}}, nil
 	}
+	o.KEDA.Fleets = deps.Fleets
 	scaler, err := kedaserver.Open(ctx, o.KEDA, deps.Snapshots, deps.Now, deps.Logger)
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ func settings(t *testing.T, args ...string) map[string]string {
 func TestFlagsThatDecideValues(t *testing.T) {
 	args := map[string]string{
 		"demand-events": "true", "refit": "1h", "season": "12h", "config-dir": "d",
+		"fleets": "true", "fleet-nodes": "true", "fleet-cluster-queues": "true",
 		"prometheus-url": "http://a", "prometheus-header": "X-Scope-OrgID=a", "prometheus-lookback": "1m",
 		"sources-file": "f", "scrape-config": "f", "retention": "30d", "retention-size": "2GB",
 		"max-forecasts-per-namespace": "7", "max-points-per-namespace": "7", "tenant-label": "team",

@@ -64,6 +64,15 @@
 {{- if $v.demandEvents.enabled }}
 - --demand-events
 {{- end }}
+{{- if $v.fleets.enabled }}
+- --fleets
+{{- if $v.fleets.nodes }}
+- --fleet-nodes
+{{- end }}
+{{- if $v.fleets.clusterQueues }}
+- --fleet-cluster-queues
+{{- end }}
+{{- end }}
 {{- if $v.keda.enabled }}
 - --keda-address=:9090
 {{- $client := printf "%s/%s-client" $v.keda.namespace $name }}

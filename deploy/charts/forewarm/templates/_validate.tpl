@@ -31,6 +31,9 @@
 {{- if and $v.sources.podIdentity (not $v.sources.list) }}
 {{- fail "sources.podIdentity is for sources.list, which is empty: set sources.list, or remove sources.podIdentity" }}
 {{- end }}
+{{- if and (or $v.fleets.nodes $v.fleets.clusterQueues) (not $v.fleets.enabled) }}
+{{- fail "fleets.nodes and fleets.clusterQueues are for GPUFleets, which are not enabled: set fleets.enabled" }}
+{{- end }}
 {{- with $v.prometheus.secret }}
 {{- $keys := or .caKey .tokenKey .certKey .keyKey }}
 {{- if and $keys (not .name) }}

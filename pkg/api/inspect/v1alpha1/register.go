@@ -24,7 +24,7 @@ func GroupVersion() schema.GroupVersion {
 
 // AddToScheme registers the kinds of this package, so that a client can decode them.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion(), &Outlook{}, &OutlookList{})
+	scheme.AddKnownTypes(GroupVersion(), &Outlook{}, &OutlookList{}, &FleetOutlook{}, &FleetOutlookList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())
 	return nil
 }

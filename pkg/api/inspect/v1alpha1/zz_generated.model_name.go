@@ -71,6 +71,36 @@ func (in EventEffect) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FleetBatch) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.FleetBatch"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FleetDay) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.FleetDay"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FleetMember) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.FleetMember"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FleetOutlook) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.FleetOutlook"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FleetOutlookList) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.FleetOutlookList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FleetOutlookStatus) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.FleetOutlookStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in HeadroomPoint) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.HeadroomPoint"
 }

@@ -12,35 +12,41 @@ import (
 
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
-		Account{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_Account(ref),
-		Alternative{}.OpenAPIModelName():    schema_pkg_api_inspect_v1alpha1_Alternative(ref),
-		Autoscaler{}.OpenAPIModelName():     schema_pkg_api_inspect_v1alpha1_Autoscaler(ref),
-		BadHour{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_BadHour(ref),
-		Budget{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Budget(ref),
-		Candidate{}.OpenAPIModelName():      schema_pkg_api_inspect_v1alpha1_Candidate(ref),
-		CandidateCost{}.OpenAPIModelName():  schema_pkg_api_inspect_v1alpha1_CandidateCost(ref),
-		Classification{}.OpenAPIModelName(): schema_pkg_api_inspect_v1alpha1_Classification(ref),
-		Comparison{}.OpenAPIModelName():     schema_pkg_api_inspect_v1alpha1_Comparison(ref),
-		Condition{}.OpenAPIModelName():      schema_pkg_api_inspect_v1alpha1_Condition(ref),
-		Deferrable{}.OpenAPIModelName():     schema_pkg_api_inspect_v1alpha1_Deferrable(ref),
-		Event{}.OpenAPIModelName():          schema_pkg_api_inspect_v1alpha1_Event(ref),
-		EventEffect{}.OpenAPIModelName():    schema_pkg_api_inspect_v1alpha1_EventEffect(ref),
-		HeadroomPoint{}.OpenAPIModelName():  schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref),
-		Hours{}.OpenAPIModelName():          schema_pkg_api_inspect_v1alpha1_Hours(ref),
-		LeadTime{}.OpenAPIModelName():       schema_pkg_api_inspect_v1alpha1_LeadTime(ref),
-		Measured{}.OpenAPIModelName():       schema_pkg_api_inspect_v1alpha1_Measured(ref),
-		Objective{}.OpenAPIModelName():      schema_pkg_api_inspect_v1alpha1_Objective(ref),
-		Outlook{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_Outlook(ref),
-		OutlookList{}.OpenAPIModelName():    schema_pkg_api_inspect_v1alpha1_OutlookList(ref),
-		OutlookStatus{}.OpenAPIModelName():  schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref),
-		PastForecast{}.OpenAPIModelName():   schema_pkg_api_inspect_v1alpha1_PastForecast(ref),
-		PathStep{}.OpenAPIModelName():       schema_pkg_api_inspect_v1alpha1_PathStep(ref),
-		Replay{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Replay(ref),
-		ReplayTrack{}.OpenAPIModelName():    schema_pkg_api_inspect_v1alpha1_ReplayTrack(ref),
-		Sample{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Sample(ref),
-		Saving{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Saving(ref),
-		Variant{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_Variant(ref),
-		Window{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Window(ref),
+		Account{}.OpenAPIModelName():            schema_pkg_api_inspect_v1alpha1_Account(ref),
+		Alternative{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_Alternative(ref),
+		Autoscaler{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Autoscaler(ref),
+		BadHour{}.OpenAPIModelName():            schema_pkg_api_inspect_v1alpha1_BadHour(ref),
+		Budget{}.OpenAPIModelName():             schema_pkg_api_inspect_v1alpha1_Budget(ref),
+		Candidate{}.OpenAPIModelName():          schema_pkg_api_inspect_v1alpha1_Candidate(ref),
+		CandidateCost{}.OpenAPIModelName():      schema_pkg_api_inspect_v1alpha1_CandidateCost(ref),
+		Classification{}.OpenAPIModelName():     schema_pkg_api_inspect_v1alpha1_Classification(ref),
+		Comparison{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Comparison(ref),
+		Condition{}.OpenAPIModelName():          schema_pkg_api_inspect_v1alpha1_Condition(ref),
+		Deferrable{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_Deferrable(ref),
+		Event{}.OpenAPIModelName():              schema_pkg_api_inspect_v1alpha1_Event(ref),
+		EventEffect{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_EventEffect(ref),
+		FleetBatch{}.OpenAPIModelName():         schema_pkg_api_inspect_v1alpha1_FleetBatch(ref),
+		FleetDay{}.OpenAPIModelName():           schema_pkg_api_inspect_v1alpha1_FleetDay(ref),
+		FleetMember{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_FleetMember(ref),
+		FleetOutlook{}.OpenAPIModelName():       schema_pkg_api_inspect_v1alpha1_FleetOutlook(ref),
+		FleetOutlookList{}.OpenAPIModelName():   schema_pkg_api_inspect_v1alpha1_FleetOutlookList(ref),
+		FleetOutlookStatus{}.OpenAPIModelName(): schema_pkg_api_inspect_v1alpha1_FleetOutlookStatus(ref),
+		HeadroomPoint{}.OpenAPIModelName():      schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref),
+		Hours{}.OpenAPIModelName():              schema_pkg_api_inspect_v1alpha1_Hours(ref),
+		LeadTime{}.OpenAPIModelName():           schema_pkg_api_inspect_v1alpha1_LeadTime(ref),
+		Measured{}.OpenAPIModelName():           schema_pkg_api_inspect_v1alpha1_Measured(ref),
+		Objective{}.OpenAPIModelName():          schema_pkg_api_inspect_v1alpha1_Objective(ref),
+		Outlook{}.OpenAPIModelName():            schema_pkg_api_inspect_v1alpha1_Outlook(ref),
+		OutlookList{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_OutlookList(ref),
+		OutlookStatus{}.OpenAPIModelName():      schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref),
+		PastForecast{}.OpenAPIModelName():       schema_pkg_api_inspect_v1alpha1_PastForecast(ref),
+		PathStep{}.OpenAPIModelName():           schema_pkg_api_inspect_v1alpha1_PathStep(ref),
+		Replay{}.OpenAPIModelName():             schema_pkg_api_inspect_v1alpha1_Replay(ref),
+		ReplayTrack{}.OpenAPIModelName():        schema_pkg_api_inspect_v1alpha1_ReplayTrack(ref),
+		Sample{}.OpenAPIModelName():             schema_pkg_api_inspect_v1alpha1_Sample(ref),
+		Saving{}.OpenAPIModelName():             schema_pkg_api_inspect_v1alpha1_Saving(ref),
+		Variant{}.OpenAPIModelName():            schema_pkg_api_inspect_v1alpha1_Variant(ref),
+		Window{}.OpenAPIModelName():             schema_pkg_api_inspect_v1alpha1_Window(ref),
 	}
 }
 
@@ -800,6 +806,378 @@ func schema_pkg_api_inspect_v1alpha1_EventEffect(ref common.ReferenceCallback) c
 		},
 		Dependencies: []string{
 			"io.k8s.apimachinery.pkg.apis.meta.v1.Time"},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_FleetBatch(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FleetBatch is batch work that uses spare GPUs.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name is the name of the consumer.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"replicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Replicas is how many replicas may run now, including those that run.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"running": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Running is how many replicas hold GPUs or wait for them.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"gpus": {
+						SchemaProps: spec.SchemaProps{
+							Description: "GPUs is the number of GPUs of a replica.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"run": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Run is how long a replica runs, at most.",
+							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Duration"),
+						},
+					},
+					"need": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Need is the number of GPUs that are kept for the members for the length of a run. Absent if a member without a limit counts with all replicas that it may have.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message explains the number of replicas, or why the consumer gets no metric.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "replicas", "running", "gpus", "run", "message"},
+			},
+		},
+		Dependencies: []string{
+			"io.k8s.apimachinery.pkg.apis.meta.v1.Duration"},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_FleetDay(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FleetDay is a day ahead, in hours.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"hours": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Hours lists when the hours begin, oldest first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
+									},
+								},
+							},
+						},
+					},
+					"gpus": {
+						SchemaProps: spec.SchemaProps{
+							Description: "GPUs is the number of GPUs that the members may use.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"total": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Total is the number of GPUs that all members together are expected to need in each hour.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"number"},
+										Format: "double",
+									},
+								},
+							},
+						},
+					},
+					"members": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Members lists the members in the order of the fleet.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(FleetMember{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"hours", "gpus", "total", "members"},
+			},
+		},
+		Dependencies: []string{
+			FleetMember{}.OpenAPIModelName(), "io.k8s.apimachinery.pkg.apis.meta.v1.Time"},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_FleetMember(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FleetMember is the day ahead of a member.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name is the name of the Forecast.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"gpus": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "GPUs is what its demand is expected to need in each hour.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"number"},
+										Format: "double",
+									},
+								},
+							},
+						},
+					},
+					"unknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Unknown is true if neither history nor a forecast says what the member will need in some of the hours. There it counts with what it holds now.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "gpus"},
+			},
+		},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_FleetOutlook(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FleetOutlook is everything that Forewarm currently knows about one GPUFleet: how its GPUs are used, what batch work may use, and the day ahead. It has the namespace and the name of its GPUFleet. It is read-only and never stored. The subresource page shows it as an HTML page.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Standard object's metadata: the namespace and the name of the GPUFleet.",
+							Default:     map[string]interface{}{},
+							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Status is the outlook itself. There is no spec, because an outlook cannot be configured.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(FleetOutlookStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"status"},
+			},
+		},
+		Dependencies: []string{
+			FleetOutlookStatus{}.OpenAPIModelName(), "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_FleetOutlookList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FleetOutlookList is a list of outlooks of GPUFleets without their days, sorted by namespace and name.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref("io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Items lists the outlooks.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(FleetOutlook{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			FleetOutlook{}.OpenAPIModelName(), "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_FleetOutlookStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FleetOutlookStatus is the outlook itself. Unknown numbers are left out. No number is ever NaN or infinite.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"problem": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Problem says why batch work gets no metric. Absent if it gets one.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"time": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Time is the time of the plan. Absent without a plan.",
+							Ref:         ref("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
+						},
+					},
+					"gpus": {
+						SchemaProps: spec.SchemaProps{
+							Description: "GPUs is the number of GPUs of the fleet.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"members": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Members is the number of GPUs that the members hold or ask for.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"other": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Other is the number of GPUs that pods hold which are neither members nor batch work.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"batch": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Batch lists the consumers of the spare GPUs.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(FleetBatch{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"shortage": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Shortage says when the members will need more GPUs than there are in the next day. Absent if they will not.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"day": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Day is the day ahead. Absent in lists, and without a plan.",
+							Ref:         ref(FleetDay{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			FleetBatch{}.OpenAPIModelName(), FleetDay{}.OpenAPIModelName(), "io.k8s.apimachinery.pkg.apis.meta.v1.Time"},
 	}
 }
 

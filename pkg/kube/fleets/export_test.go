@@ -1,0 +1,7 @@
+package fleets
+
+// What tests use of this package.
+var (
+	ReadFleet = newFleet
+	ReadQueue = newQueue
+)

@@ -1,0 +1,89 @@
+package fleets
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/fleet"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/members"
+)
+
+// Workloads has what the snapshot does not have of a Forecast: its workload's pods and autoscalers.
+type Workloads interface {
+	// Replicas returns how many replicas are on a node, and how many wait for one; known is false while that is unknown.
+	Replicas(forecast snapshot.Key) (placed, waiting int, known bool)
+	// Pods returns the UIDs of these pods, and of those that are terminating.
+	Pods(forecast snapshot.Key) []string
+	// Autoscalers returns the autoscalers that turn the Forecast's value into replicas.
+	Autoscalers(forecast snapshot.Key) []decide.Autoscaler
+}
+
+// membership has the members of a fleet at a step, and their problems.
+type membership struct {
+	members []fleet.Member
+	// minimums are the GPUs of all minimums.
+	minimums float64
+	// pods are the UIDs of their pods. groups are the names of the LeaderWorkerSets among their workloads, whose workers are pods of members,
+	// too.
+	pods, groups map[string]bool
+	// reason is the reason of the first problem; empty if there is none. problems say what to do.
+	reason   string
+	problems []string
+}
+
+// membersOf resolves the members of a fleet. It skips members of an older fleet. A member that cannot be resolved counts with all replicas
+// that it may have.
+func (p *Planner) membersOf(now time.Time, newest *snapshot.Snapshot, f *Fleet) membership {
+	r := membership{pods: map[string]bool{}, groups: map[string]bool{}}
+	for _, m := range f.Resolved.Members {
+		key := f.memberKey(m.Forecast)
+		if oldest := p.Fleets.Oldest(key); oldest != nil && oldest.UID != f.UID {
+			const text = "%s is also a member of the older fleet %s, and only that fleet keeps GPUs for it: " +
+				"remove it from one of the two"
+			r.add(v1alpha1.FleetReasonMemberOfOlderFleet, fmt.Sprintf(text, m.Forecast, oldest.Name))
+			continue
+		}
+		entry := newest.Get(key)
+		member := fleet.Member{Name: m.Forecast, GPUs: m.GPUs, Outlook: fleet.OutlookOf(entry, now)}
+		scaling, problem := members.Resolve(key, entry, p.Workloads.Autoscalers)
+		if problem.Reason == "" {
+			member.Target, member.MinReplicas, member.MaxReplicas = scaling.Target, scaling.Min, scaling.Max
+			if scaling.Unlimited {
+				member.MaxReplicas = 0
+			}
+			if _, _, known := p.Workloads.Replicas(key); !known {
+				problem = members.Uncounted()
+			}
+		}
+		if problem.Reason != "" {
+			r.add(problem.Reason, m.Forecast+" "+problem.Advice)
+			member.Unreliable = problem.Doubt
+		}
+		pods := p.Workloads.Pods(key)
+		for _, uid := range pods {
+			r.pods[uid] = true
+		}
+		if entry != nil {
+			r.groups[entry.Workload] = true
+		}
+		member.Present = len(pods) // Pods that an autoscaler asks for exist within seconds.
+		r.minimums += m.GPUs * float64(member.MinReplicas)
+		r.members = append(r.members, member)
+	}
+	return r
+}
+
+func (r *membership) add(reason, text string) {
+	r.reason = cmp.Or(r.reason, reason)
+	r.problems = append(r.problems, text)
+}
+
+// owns reports whether a pod in the fleet's namespace belongs to a member.
+func (r *membership) owns(pod *Pod) bool {
+	group := pod.Labels["leaderworkerset.sigs.k8s.io/name"]
+	return r.pods[pod.UID] || group != "" && r.groups["LeaderWorkerSet/"+group]
+}
