@@ -186,7 +186,8 @@ func (r *reader) readOwner(ctx context.Context, s *reading) {
 		of, trigger := s.Metrics[i].Of, 0
 		of.Forecast = ""
 		if _, err := fmt.Sscanf(of.Name, "s%d-", &trigger); err == nil && trigger >= 0 && trigger < len(triggers) {
-			of.Forecast, of.Certain = triggers[trigger].Forecast, true
+			from := &triggers[trigger]
+			of.Forecast, of.Certain, of.Fleet, of.Batch = from.Forecast, true, from.Fleet, from.Batch
 		}
 	}
 }

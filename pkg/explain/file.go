@@ -86,7 +86,7 @@ func (f *File) checkTriggers(a *hpa.Autoscaler) {
 	}
 	for i := range a.Metrics {
 		m := &a.Metrics[i]
-		if a.Kind != hpa.KindScaledObject || m.Forecast == "" {
+		if a.Kind != hpa.KindScaledObject || m.Forecast == "" && m.Fleet == "" {
 			continue
 		}
 		if err := f.CheckTrigger(a.Namespace, a.Name, m.Metadata); err != nil {
@@ -108,7 +108,7 @@ func (f *File) readServer(ctx context.Context, namespace string, s *explain.Inpu
 	}
 	seen := &reading{Input: *s}
 	for i := range seen.Metrics {
-		if of := seen.Metrics[i].Of; of.Forecast != "" {
+		if of := seen.Metrics[i].Of; of.Forecast != "" || of.Fleet != "" {
 			r.readMetric(ctx, seen, i)
 		}
 		if m := &seen.Metrics[i]; m.Forecast == nil && m.Reading.Err != nil { // It is not Forewarm's.

@@ -15,6 +15,7 @@ import (
 	custom "k8s.io/metrics/pkg/apis/custom_metrics/v1beta2"
 	external "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
 
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/kube/client"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -46,6 +47,9 @@ func servedAs(m *hpa.AutoscalerMetric) *hpa.AutoscalerMetric {
 	}
 	out := *m
 	out.Name, out.Labels = m.Forecast, autoscaler.Selection(m)
+	if m.Fleet != "" {
+		out.Name, out.Labels = m.Fleet+fleet.MetricSuffix, map[string]string{"batch": m.Batch}
+	}
 	out.Selector = labels.Set(out.Labels).String()
 	return &out
 }

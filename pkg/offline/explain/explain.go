@@ -150,6 +150,9 @@ func (t *explainer) proposals() {
 		t.say("%s", t.proposal(i, &p))
 		if f := t.s.Metrics[i].Forecast; f != nil {
 			t.say("%s", f.sentence())
+		} else if of := t.s.Metrics[i].spare(); of != nil {
+			t.say("It is how many replicas of the consumer %s of GPUFleet %s may run now, including those that run.",
+				of.Batch, of.Fleet)
 		}
 	}
 	if i := t.out.Metric; i >= 0 && len(t.s.Spec.Metrics) > 1 {

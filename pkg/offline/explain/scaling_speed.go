@@ -82,7 +82,7 @@ func (t *explainer) warnDeadBand() {
 	up, _ := t.s.Spec.Tolerances()
 	for i := range t.s.Spec.Metrics {
 		m, line := &t.s.Spec.Metrics[i], &t.Metrics[i]
-		if m.Type != hpa.AverageValue || t.s.Scale.Existing < 1 {
+		if m.Type != hpa.AverageValue || t.s.Scale.Existing < 1 || t.s.Metrics[i].spare() != nil {
 			continue
 		}
 		there := float64(t.s.Scale.Existing)
@@ -118,6 +118,9 @@ func (t *explainer) warnScaleDown() {
 	}
 	for i := range t.s.Metrics {
 		if f := t.s.Metrics[i].Forecast; f != nil && f.Missing == "" && (!f.Shadow || f.Paused) {
+			return
+		}
+		if t.s.Metrics[i].spare() != nil {
 			return
 		}
 	}

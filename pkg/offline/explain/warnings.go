@@ -32,6 +32,7 @@ const (
 	SeveralAutoscalers      = "SeveralAutoscalers"
 	OwnedByKEDA             = "OwnedByKEDA"
 	PausedByAnnotation      = "PausedByAnnotation"
+	SpareGPUsKept           = "SpareGPUsKept"
 	MetricNotExplained      = "MetricNotExplained"
 )
 
@@ -48,6 +49,7 @@ func (t *explainer) warnings() {
 		t.warnValueTarget(i)
 		t.warnForecastHealth(i)
 		t.warnUncovered(i)
+		t.warnSpareKept(i)
 	}
 	t.warnSurge()
 	t.warnSlowScaleUp()
@@ -177,6 +179,7 @@ func (t *explainer) warnReplicaLimits() {
 		case f != nil && f.Missing == "" && m.Type == hpa.AverageValue && !math.IsNaN(f.Served):
 			t.warnMinReplicas(m, f)
 			t.warnMaxReplicas(m, f, more)
+		case t.s.Metrics[i].spare() != nil: // A consumer need not use all of the spare GPUs.
 		case asks != nil && *asks > t.s.Spec.Max:
 			t.warn(MaxReplicasReached, more, "%s asks for %s, and maxReplicas is %d: the remaining demand waits",
 				m.Name, replicas(*asks), t.s.Spec.Max)

@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
@@ -43,6 +44,8 @@ const name = "forewarm"
 type Deps struct {
 	// Store holds the snapshots to serve.
 	Snapshots *snapshot.Store
+	// Fleets have the plans of GPUFleets; nil if Forewarm reads none.
+	Fleets *fleet.Store
 	// Metrics are served on /metrics, with those of the API server itself.
 	Metrics prometheus.Gatherer
 	// Logger logs the server's start, stop and errors.
@@ -85,7 +88,7 @@ func newGenericServer(
 	// The interfaces must stay nil if a group is not served. The server would serve an interface that contains a nil pointer.
 	var custom provider.CustomMetricsProvider
 	var external provider.ExternalMetricsProvider
-	metrics := metricsapi.New(deps.Snapshots, deps.Now)
+	metrics := metricsapi.New(deps.Snapshots, deps.Fleets, deps.Now)
 	if groups.Custom.Served() {
 		custom = metrics
 	}
@@ -116,7 +119,7 @@ func installHandlers(
 	server *genericapiserver.GenericAPIServer, scheme *runtime.Scheme, groups Groups, deps Deps,
 ) error {
 	if groups.Inspect.Served() {
-		group := inspect.Group(scheme, deps.Snapshots, deps.Now, server.Authorizer)
+		group := inspect.Group(scheme, deps.Snapshots, deps.Fleets, deps.Now, server.Authorizer)
 		if err := server.InstallAPIGroup(group); err != nil {
 			return fmt.Errorf("inspection API: %w", err)
 		}

@@ -13,6 +13,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
@@ -29,22 +30,29 @@ func Scheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// Group is the inspection API of the store, to be installed on a generic API server. The age of data is measured by
-// now; access decides who may list.
+// Group is the inspection API of the stores, to be installed on a generic API server. The age of data is measured by
+// now; access decides who may list. Without fleets, which may be nil, it has none.
 func Group(
-	scheme *runtime.Scheme, snapshots *snapshot.Store, now func() time.Time, access authorizer.UnconditionalAuthorizer,
+	scheme *runtime.Scheme, snapshots *snapshot.Store, fleets *fleet.Store, now func() time.Time,
+	access authorizer.UnconditionalAuthorizer,
 ) *genericapiserver.APIGroupInfo {
 	codecs := serializer.NewCodecFactory(scheme)
 	info := genericapiserver.NewDefaultAPIGroupInfo(
 		v1alpha1.GroupName, scheme, runtime.NewParameterCodec(scheme), codecs)
 	info.NegotiatedSerializer = readable{info.NegotiatedSerializer}
 	outlooks := &storage{snapshots: snapshots, now: now}
-	info.VersionedResourcesStorageMap[v1alpha1.Version] = map[string]rest.Storage{
+	all := map[string]rest.Storage{
 		v1alpha1.Resource:                outlooks,
 		v1alpha1.Resource + "/plot":      &document{outlooks, "image/svg+xml", renderPlot},
 		v1alpha1.Resource + "/page":      &document{outlooks, htmlType, renderPage},
 		v1alpha1.Resource + "/frontpage": &frontPages{document{storage: outlooks}, access},
 	}
+	if fleets != nil {
+		served := &fleetStorage{fleets: fleets, now: now}
+		all[v1alpha1.FleetResource] = served
+		all[v1alpha1.FleetResource+"/page"] = &fleetPage{fleets: served}
+	}
+	info.VersionedResourcesStorageMap[v1alpha1.Version] = all
 	return &info
 }
 

@@ -27,6 +27,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/fleet/fleettest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
@@ -46,7 +47,7 @@ func storages(tb testing.TB, snapshots *snapshot.Store) map[string]rest.Storage 
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return inspect.Group(scheme, snapshots, snapshottest.Now, everybody).VersionedResourcesStorageMap["v1alpha1"]
+	return inspect.Group(scheme, snapshots, fleettest.Store(), snapshottest.Now, everybody).VersionedResourcesStorageMap["v1alpha1"]
 }
 
 func outlooks(tb testing.TB, snapshots *snapshot.Store) store { //nolint:ireturn // The storage has no exported type.
@@ -405,7 +406,7 @@ func TestOnlyReadableMediaTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, info := range inspect.Group(scheme, everyState(), snapshottest.Now, everybody).NegotiatedSerializer.SupportedMediaTypes() {
+	for _, info := range inspect.Group(scheme, everyState(), nil, snapshottest.Now, everybody).NegotiatedSerializer.SupportedMediaTypes() {
 		if info.MediaType != runtime.ContentTypeJSON && info.MediaType != runtime.ContentTypeYAML {
 			t.Errorf("offers %s", info.MediaType)
 		}

@@ -27,7 +27,8 @@ func listPage(
 		return nil, err
 	}
 	entries = slices.DeleteFunc(entries, func(e *snapshot.ForecastSnapshot) bool {
-		return !isAfter(after, e.Key) || !matchesSelectors(e, options, now)
+		own := func() labels.Set { return objectMeta(e, now).Labels }
+		return !isAfter(after, e.Key) || !matchesSelectors(options, e.Key, own)
 	})
 	list := &v1alpha1.OutlookList{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.Kind + "List"},
@@ -45,13 +46,14 @@ func listPage(
 	return list, nil
 }
 
-func matchesSelectors(e *snapshot.ForecastSnapshot, options *internalversion.ListOptions, now time.Time) bool {
-	if s := options.LabelSelector; s != nil && !s.Empty() && !s.Matches(labels.Set(objectMeta(e, now).Labels)) {
+// matchesSelectors reports whether the options select an object with these labels.
+func matchesSelectors(options *internalversion.ListOptions, key snapshot.Key, own func() labels.Set) bool {
+	if s := options.LabelSelector; s != nil && !s.Empty() && !s.Matches(own()) {
 		return false
 	}
 	s := options.FieldSelector
 	return s == nil || s.Empty() ||
-		s.Matches(fields.Set{"metadata.name": e.Key.Name, "metadata.namespace": e.Key.Namespace})
+		s.Matches(fields.Set{"metadata.name": key.Name, "metadata.namespace": key.Namespace})
 }
 
 // isAfter reports whether a key comes after the last key of the previous page.

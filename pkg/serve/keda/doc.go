@@ -10,6 +10,12 @@
 //	            expected
 //	badHours, horizon, late, model, quantile, serve, variant   another value of the Forecast, as in the selector of an HPA's metric
 //
+// A trigger that has these keys instead of forecast is about the spare GPUs of a fleet. Its target is 1 by default, and it is
+// active while a replica may run:
+//
+//	fleet       name of the GPUFleet, in the same namespace
+//	batch       name of the consumer in spec.batch of the GPUFleet
+//
 // KEDA's own keys are ignored. Any other key is an error that lists the valid ones, because a misspelt key would
 // otherwise silently have no effect.
 //
@@ -22,6 +28,13 @@
 //
 // KEDA calls GetMetrics only after GetMetricSpec has succeeded, so a fallback needs a metric spec. A trigger that has its own
 // target always gets one, also where the Forecast does not exist.
+//
+// # Batch work
+//
+// The value of a fleet's trigger is how many replicas of the consumer may run, including those that run. A ScaledJob starts the
+// difference to its running Jobs with the default strategy only: "accurate" and "eager" start the whole value at each poll. KEDA
+// leaves out inactive triggers and triggers with an error, so a second trigger would start Jobs while no GPU is spare. For the
+// same reason its minReplicaCount must be 0.
 //
 // # Looking ahead
 //

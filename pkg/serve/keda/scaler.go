@@ -10,25 +10,28 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
 var _ pb.ExternalScalerServer = (*Scaler)(nil)
 
-// Scaler answers KEDA from the store. It is safe for concurrent use and keeps no state of a trigger: every request has
+// Scaler answers KEDA from the stores. It is safe for concurrent use and keeps no state of a trigger: every request has
 // all of it.
 type Scaler struct {
 	// Methods of later KEDA versions return Unimplemented, which KEDA can handle.
 	pb.UnimplementedExternalScalerServer
 
 	snapshots *snapshot.Store
+	fleets    *fleet.Store
 	now       func() time.Time
 }
 
-// New returns a scaler over the store; the age of data is measured by now.
-func New(snapshots *snapshot.Store, now func() time.Time) *Scaler {
-	return &Scaler{snapshots: snapshots, now: now}
+// New returns a scaler over the stores; the age of data is measured by now. Without fleets, which may be nil, triggers of a
+// GPUFleet find none.
+func New(snapshots *snapshot.Store, fleets *fleet.Store, now func() time.Time) *Scaler {
+	return &Scaler{snapshots: snapshots, fleets: fleets, now: now}
 }
 
 // IsActive reports whether the workload needs a replica, by the demand over the lead window and the trigger's activation.
@@ -44,7 +47,7 @@ func (s *Scaler) IsActive(_ context.Context, ref *pb.ScaledObjectRef) (*pb.IsAct
 	return &pb.IsActiveResponse{Result: active}, nil
 }
 
-// GetMetricSpec returns one metric, with the name of the Forecast, and its target for one replica. It needs no demand, so
+// GetMetricSpec returns one metric, with the name of the Forecast or the fleet, and its target for one replica. It needs no demand, so
 // KEDA can create its HorizontalPodAutoscaler while a Forecast is stale. If the trigger has its own target, it needs no Forecast
 // either, so KEDA can apply the ScaledObject's fallback while the Forecast does not exist.
 func (s *Scaler) GetMetricSpec(_ context.Context, ref *pb.ScaledObjectRef) (*pb.GetMetricSpecResponse, error) {
@@ -56,30 +59,55 @@ func (s *Scaler) GetMetricSpec(_ context.Context, ref *pb.ScaledObjectRef) (*pb.
 	if err != nil {
 		return nil, err
 	}
-	return metricSpec(t.forecast.Name, target), nil
+	return metricSpec(t.metricName(), target), nil
 }
 
-// GetMetrics is the Forecast's value as exactly one item: the HPA sums items.
+// GetMetrics is the value of the Forecast, or the spare replicas of the fleet, as exactly one item: the HPA sums items.
 func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*pb.GetMetricsResponse, error) {
 	t, err := parseTrigger(request.GetScaledObjectRef())
 	if err != nil {
 		return nil, err
 	}
-	if name := request.GetMetricName(); name != t.forecast.Name {
+	own := t.metricName()
+	if name := request.GetMetricName(); name != own {
 		return nil, status.Errorf(codes.InvalidArgument, "unknown metric %.64q: the metric of this trigger is %q", name,
-			t.forecast.Name)
+			own)
 	}
-	entry, err := findEntry(s.snapshots.Load(), t.forecast)
-	if err != nil {
-		return nil, err
-	}
-	demand, err := s.demand(entry, t.selection)
+	value, err := s.value(&t)
 	if err != nil {
 		return nil, err
 	}
 	return &pb.GetMetricsResponse{MetricValues: []*pb.MetricValue{{
-		MetricName: t.forecast.Name, MetricValue: ceilWhole(demand), MetricValueFloat: ceilThousandths(demand),
+		MetricName: own, MetricValue: ceilWhole(value), MetricValueFloat: ceilThousandths(value),
 	}}}, nil
+}
+
+func (s *Scaler) value(t *trigger) (float64, error) {
+	if t.fleet.Name != "" {
+		return s.spare(t)
+	}
+	entry, err := findEntry(s.snapshots.Load(), t.forecast)
+	if err != nil {
+		return 0, err
+	}
+	return s.demand(entry, t.selection)
+}
+
+// spare returns how many replicas of the trigger's consumer may run.
+func (s *Scaler) spare(t *trigger) (float64, error) {
+	state := s.fleets.Get(t.fleet)
+	if state == nil {
+		return 0, status.Errorf(codes.NotFound, "Forewarm knows no GPUFleet %s in namespace %s: see kubectl get "+
+			"gpufleets -n %[2]s, and set the chart value fleets.enabled", t.fleet.Name, t.fleet.Namespace)
+	}
+	spare, err := state.Spare(t.batch, s.now())
+	switch {
+	case errors.Is(err, fleet.ErrConsumer):
+		return 0, status.Errorf(codes.InvalidArgument, "fleet %s: %v", t.fleet, err)
+	case err != nil:
+		return 0, status.Errorf(codes.Unavailable, "fleet %s: %v", t.fleet, err)
+	}
+	return float64(spare.Replicas), nil
 }
 
 // findEntry returns the Forecast's entry.
@@ -119,8 +147,12 @@ func (s *Scaler) demand(entry *snapshot.ForecastSnapshot, selection decide.Overr
 
 // active reports whether the demand over the trigger's horizon, or else over the lead window, is above its activation. Without an
 // activation, the workload is active while there is demand, while the expected demand exceeds decide.IdleShare of a replica, or about when
-// the demand returned in one of the last days.
+// the demand returned in one of the last days. A consumer of a fleet is active while a replica may run.
 func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
+	if t.fleet.Name != "" {
+		spare, err := s.spare(t)
+		return spare > math.Max(t.activation, 0), err
+	}
 	entry, err := findEntry(newest, t.forecast)
 	if err != nil {
 		return false, err

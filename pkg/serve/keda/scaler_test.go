@@ -30,7 +30,7 @@ type clock = func() time.Time
 func dial(t *testing.T, snapshots *snapshot.Store, now clock) pb.ExternalScalerClient {
 	t.Helper()
 	listener, server := bufconn.Listen(1<<16), grpc.NewServer()
-	pb.RegisterExternalScalerServer(server, keda.New(snapshots, now))
+	pb.RegisterExternalScalerServer(server, keda.New(snapshots, nil, now))
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 	dialer := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }

@@ -11,7 +11,8 @@ import (
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
-// StreamIsActive sends the result of IsActive, at once and at every change.
+// StreamIsActive sends the result of IsActive, at once and at every change. A change of a fleet is sent with the next snapshot, which is
+// at most a step later.
 func (s *Scaler) StreamIsActive(
 	ref *pb.ScaledObjectRef, stream grpc.ServerStreamingServer[pb.IsActiveResponse],
 ) error {
@@ -33,7 +34,7 @@ func (s *Scaler) StreamMetricSpec(
 		return err
 	}
 	return sendChanges(stream.Context(), s.snapshots, t.replicaTarget,
-		func(target float64) error { return stream.Send(metricSpec(t.forecast.Name, target)) })
+		func(target float64) error { return stream.Send(metricSpec(t.metricName(), target)) })
 }
 
 // sendChanges sends the state of the newest snapshot immediately and after every change, until the context ends.

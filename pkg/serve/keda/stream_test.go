@@ -56,14 +56,18 @@ type watched struct {
 func watch(t *testing.T, r *pb.ScaledObjectRef, entries ...*snapshot.ForecastSnapshot) *watched {
 	t.Helper()
 	w := &watched{t: t, snapshots: &snapshot.Store{}, ended: make(chan error, 1)}
-	ctx, cancel := context.WithCancel(t.Context())
-	w.stream, w.cancel = &sink[pb.IsActiveResponse]{ctx: ctx}, cancel
 	if entries != nil {
 		w.snapshots.Publish(snapshottest.Snapshot(entries...))
 	}
-	scaler := keda.New(w.snapshots, snapshottest.Now)
-	go func() { w.ended <- scaler.StreamIsActive(r, w.stream) }()
+	w.start(keda.New(w.snapshots, nil, snapshottest.Now), r)
 	return w
+}
+
+// start opens the stream.
+func (w *watched) start(scaler *keda.Scaler, r *pb.ScaledObjectRef) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	w.stream, w.cancel = &sink[pb.IsActiveResponse]{ctx: ctx}, cancel
+	go func() { w.ended <- scaler.StreamIsActive(r, w.stream) }()
 }
 
 // publish hangs a new snapshot, and waits until the stream has seen it.
@@ -204,7 +208,7 @@ func TestTheSpecIsPushedWhenItChanges(t *testing.T) {
 		stream := &sink[pb.GetMetricSpecResponse]{ctx: ctx}
 		ended := make(chan error, 1)
 		go func() {
-			ended <- keda.New(snapshots, snapshottest.Now).StreamMetricSpec(ref("forecast", "ready"), stream)
+			ended <- keda.New(snapshots, nil, snapshottest.Now).StreamMetricSpec(ref("forecast", "ready"), stream)
 		}()
 		for _, target := range []float64{40, 64, 0, 64.5} {
 			synctest.Wait()
@@ -230,7 +234,7 @@ func TestTheSpecOfAMissingForecastIsPushed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		snapshots := &snapshot.Store{}
 		snapshots.Publish(snapshottest.Snapshot())
-		scaler := keda.New(snapshots, snapshottest.Now)
+		scaler := keda.New(snapshots, nil, snapshottest.Now)
 		err := scaler.StreamMetricSpec(ref("forecast", "ready"), &sink[pb.GetMetricSpecResponse]{ctx: t.Context()})
 		checkError(t, err, codes.NotFound, "there is no Forecast ready")
 		ctx, cancel := context.WithCancel(t.Context())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/parse"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
@@ -22,16 +23,20 @@ import (
 // The keys of a trigger's metadata, in addition to the keys of a selection.
 const (
 	keyForecast   = "forecast"
+	keyFleet      = "fleet"
+	keyBatch      = "batch"
 	keyTarget     = "target"
 	keyActivation = "activation"
 )
 
-func ownKeys() []string { return []string{keyForecast, keyTarget, keyActivation} }
+func ownKeys() []string { return []string{keyForecast, keyFleet, keyBatch, keyTarget, keyActivation} }
 
-// trigger is the parsed metadata of a ScaledObject's trigger.
+// trigger is the parsed metadata of a trigger of a ScaledObject or a ScaledJob.
 type trigger struct {
-	// forecast is always in the ScaledObject's namespace.
-	forecast  snapshot.Key
+	// forecast is always in the ScaledObject's namespace, as is the fleet. One of them has a name.
+	forecast, fleet snapshot.Key
+	// batch is the consumer of the fleet's spare GPUs.
+	batch     string
 	selection decide.Overrides
 	// target is the demand that one replica serves; 0 means that the Forecast's target applies.
 	target float64
@@ -42,7 +47,11 @@ type trigger struct {
 // parseTrigger parses a trigger. The error is InvalidArgument and lists all problems of the trigger.
 func parseTrigger(ref *pb.ScaledObjectRef) (trigger, error) {
 	metadata := ref.GetScalerMetadata()
-	t := trigger{forecast: snapshot.Key{Namespace: ref.GetNamespace(), Name: metadata[keyForecast]}, activation: -1}
+	t := trigger{
+		forecast: snapshot.Key{Namespace: ref.GetNamespace(), Name: metadata[keyForecast]},
+		fleet:    snapshot.Key{Namespace: ref.GetNamespace(), Name: metadata[keyFleet]},
+		batch:    metadata[keyBatch], activation: -1,
+	}
 	var problems []string
 	note := func(err error) {
 		if err != nil {
@@ -52,7 +61,13 @@ func parseTrigger(ref *pb.ScaledObjectRef) (trigger, error) {
 	if t.forecast.Namespace == "" {
 		note(errors.New("the request has no namespace: it must be the namespace of the ScaledObject"))
 	}
-	note(checkName(t.forecast.Name))
+	_, ofFleet := metadata[keyFleet]
+	_, ofBatch := metadata[keyBatch]
+	if ofFleet || ofBatch {
+		t.checkFleet(note)
+	} else {
+		note(checkName(keyForecast, t.forecast.Name, "Forecast", "llama-inflight"))
+	}
 	var err error
 	if text, stated := metadata[keyTarget]; stated {
 		t.target, err = parseTarget(text)
@@ -64,6 +79,10 @@ func parseTrigger(ref *pb.ScaledObjectRef) (trigger, error) {
 	}
 	t.selection, err = parseSelection(metadata)
 	note(err)
+	if err == nil && t.fleet.Name != "" && t.selection != (decide.Overrides{}) {
+		note(fmt.Errorf("%s select a value of a Forecast: remove them from a trigger of a fleet",
+			strings.Join(decide.SelectorKeys(), ", ")))
+	}
 	if len(problems) > 0 {
 		return trigger{}, status.Errorf(codes.InvalidArgument, "trigger of %.64q in namespace %.64q: %s",
 			ref.GetName(), ref.GetNamespace(), strings.Join(problems, "; "))
@@ -77,15 +96,35 @@ func CheckTrigger(namespace, name string, metadata map[string]string) error {
 	return err
 }
 
-func checkName(name string) error {
-	const advice = "write the name of a Forecast in the namespace of the ScaledObject, for example llama-inflight"
+func checkName(key, name, kind, example string) error {
+	advice := fmt.Sprintf("write the name of a %s in the namespace of the ScaledObject, for example %s", kind, example)
 	switch {
 	case name == "":
-		return errors.New(keyForecast + " is missing: " + advice)
+		return fmt.Errorf("%s is missing: %s", key, advice)
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
-		return fmt.Errorf("%s=%.64q is not a valid name: %s", keyForecast, name, advice)
+		return fmt.Errorf("%s=%.64q is not a valid name: %s", key, name, advice)
 	}
 	return nil
+}
+
+// checkFleet notes every problem of a trigger that has a fleet or a batch.
+func (t *trigger) checkFleet(note func(error)) {
+	note(checkName(keyFleet, t.fleet.Name, "GPUFleet", "h100"))
+	if t.batch == "" {
+		const advice = "write the name of a consumer in spec.batch of the GPUFleet, for example embeddings"
+		note(errors.New(keyBatch + " is missing: " + advice))
+	}
+	if t.forecast.Name != "" {
+		note(errors.New(keyForecast + " and " + keyFleet + " exclude each other: keep one"))
+	}
+}
+
+// metricName is the name of the trigger's metric.
+func (t *trigger) metricName() string {
+	if t.fleet.Name != "" {
+		return t.fleet.Name + fleet.MetricSuffix
+	}
+	return t.forecast.Name
 }
 
 // parseTarget parses a target above 0: the HPA divides by it.
@@ -159,8 +198,11 @@ func quoteSome(keys []string) string {
 // failed requests for metrics count for a fallback (kedacore/keda#8056): if a missing Forecast had no spec, the fallback would
 // never start.
 func (t *trigger) replicaTarget(newest *snapshot.Snapshot) (float64, error) {
-	if t.target > 0 {
+	switch {
+	case t.target > 0:
 		return t.target, nil
+	case t.fleet.Name != "":
+		return 1, nil // The metric is a number of replicas.
 	}
 	entry, err := findEntry(newest, t.forecast)
 	if err != nil {

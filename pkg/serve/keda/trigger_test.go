@@ -27,7 +27,7 @@ type wrongTrigger struct {
 }
 
 func TestErrorsInTheMetadata(t *testing.T) {
-	scaler := keda.New(snapshottest.Store(snapshottest.EveryState()...), snapshottest.Now)
+	scaler := keda.New(snapshottest.Store(snapshottest.EveryState()...), nil, snapshottest.Now)
 	many := wrongTrigger{
 		Name: "a thousand keys", Pairs: []string{"forecast", "ready"},
 		Words: []string{`"key-0000", "key-0001", "key-0002", "key-0003" and 996 more`},
@@ -73,7 +73,7 @@ func FuzzMetadata(f *testing.F) {
 	entries := snapshottest.EveryState()
 	other := snapshottest.Ready(snapshottest.Key("secret"))
 	other.Key.Namespace = "other"
-	scaler := keda.New(snapshottest.Store(append(entries, other)...), snapshottest.Now)
+	scaler := keda.New(snapshottest.Store(append(entries, other)...), nil, snapshottest.Now)
 	f.Fuzz(func(t *testing.T, forecast, key, text, activation string) {
 		r := ref("forecast", forecast, "activation", activation, key, text)
 		named := r.GetScalerMetadata()["forecast"]
@@ -121,7 +121,7 @@ func requests() map[string]*pb.GetMetricsRequest {
 }
 
 func TestAllocations(t *testing.T) {
-	scaler := keda.New(snapshottest.Store(snapshottest.Many(50)...), snapshottest.Now)
+	scaler := keda.New(snapshottest.Store(snapshottest.Many(50)...), nil, snapshottest.Now)
 	for name, request := range requests() {
 		got := testing.AllocsPerRun(100, func() {
 			if _, err := scaler.GetMetrics(context.Background(), request); err != nil {
@@ -136,7 +136,7 @@ func TestAllocations(t *testing.T) {
 }
 
 func BenchmarkGetMetrics(b *testing.B) {
-	scaler := keda.New(snapshottest.Store(snapshottest.Many(1000)...), snapshottest.Now)
+	scaler := keda.New(snapshottest.Store(snapshottest.Many(1000)...), nil, snapshottest.Now)
 	for name, request := range requests() {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 )
 
 // Config configures the server.
@@ -28,6 +30,8 @@ type Config struct {
 	Signed  bool
 	Serving dynamiccertificates.CertKeyContentProvider
 	Clients dynamiccertificates.CAContentProvider
+	// Fleets have the plans that triggers of a GPUFleet read; nil for none.
+	Fleets *fleet.Store
 }
 
 // Enabled reports whether the scaler is served.

@@ -47,7 +47,7 @@ func Open(
 		return nil, err
 	}
 	s := &Server{
-		snapshots: snapshots, scaler: keda.New(snapshots, now), log: log,
+		snapshots: snapshots, scaler: keda.New(snapshots, c.Fleets, now), log: log,
 		registry: prometheus.NewRegistry(), requests: grpcprom.NewServerMetrics(),
 	}
 	if err := prometheus.WrapRegistererWithPrefix(MetricsPrefix, s.registry).Register(s.requests); err != nil {

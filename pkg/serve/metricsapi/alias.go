@@ -13,7 +13,7 @@ import (
 )
 
 // lookUpExternal is lookUp for an External metric. It returns the Forecast with the metric's name, or else the Forecast that exposes the
-// name with the labels of the selector. A Forecast may expose its own name.
+// name with the labels of the selector, or else the fleet. A Forecast may expose its own name.
 func (p *Provider) lookUpExternal(key snapshot.Key, selector labels.Selector) (servedMetric, error) {
 	newest := p.snapshots.Load()
 	if newest == nil {
@@ -21,6 +21,9 @@ func (p *Provider) lookUpExternal(key snapshot.Key, selector labels.Selector) (s
 	}
 	exposing := newest.Exposing(key.Namespace, key.Name)
 	if len(exposing) == 0 {
+		if state := p.fleetOf(key); state != nil && newest.Get(key) == nil {
+			return p.spare(state, selector)
+		}
 		return p.lookUp(key, selector)
 	}
 	asked, err := selectorPairs(selector)

@@ -34,7 +34,7 @@ func exposed() *metricsapi.Provider {
 		exposing("inference", "payments", 2, map[string]string{"queue": "payments", "region": "eu"}),
 		exposing("other", "mail", 3, map[string]string{"queue": "mail"}),
 		exposing("other", "total", 4, nil),
-	), snapshottest.Now)
+	), nil, snapshottest.Now)
 }
 
 // An HPA that read another adapter asks for its metric and labels, and gets one item with both.

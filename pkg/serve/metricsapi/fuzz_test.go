@@ -30,7 +30,7 @@ func FuzzSelector(f *testing.F) {
 		}
 		entry := snapshottest.Ready(snapshottest.Key("ready"))
 		entry.Decision.Value, entry.Observed = value, value
-		p := metricsapi.New(snapshottest.Store(entry), snapshottest.Now)
+		p := metricsapi.New(snapshottest.Store(entry), nil, snapshottest.Now)
 		named, alias := provider.ExternalMetricInfo{
 			Metric: "ready",
 		}, provider.ExternalMetricInfo{

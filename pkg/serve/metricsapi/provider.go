@@ -17,6 +17,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -26,18 +27,20 @@ const MetricDemand = "demand"
 
 var _ provider.MetricsProvider = (*Provider)(nil)
 
-// Provider answers both metrics APIs from the store. It is safe for concurrent use.
+// Provider answers both metrics APIs from the stores. It is safe for concurrent use.
 type Provider struct {
 	snapshots *snapshot.Store
+	fleets    *fleet.Store
 	now       func() time.Time
 }
 
-// New returns a provider over the store; the age of data is measured by now.
-func New(snapshots *snapshot.Store, now func() time.Time) *Provider {
-	return &Provider{snapshots: snapshots, now: now}
+// New returns a provider over the stores; the age of data is measured by now. Without fleets, which may be nil, GPUFleets
+// have no metric.
+func New(snapshots *snapshot.Store, fleets *fleet.Store, now func() time.Time) *Provider {
+	return &Provider{snapshots: snapshots, fleets: fleets, now: now}
 }
 
-// servedMetric is the value of one Forecast in the form that both APIs serve.
+// servedMetric is the value of one Forecast or GPUFleet in the form that both APIs serve.
 type servedMetric struct {
 	value     resource.Quantity
 	timestamp metav1.Time
@@ -118,8 +121,8 @@ func forecasts() schema.GroupResource {
 	return v1alpha1.GroupVersion().WithResource("forecasts").GroupResource()
 }
 
-// GetExternalMetric returns the value of the Forecast with the name of the metric, or else with that alias, as exactly one item:
-// the HPA sums items.
+// GetExternalMetric returns the value of the Forecast with the name of the metric, or else with that alias, or else of the
+// GPUFleet with that name and the suffix -spare, as exactly one item: the HPA sums items.
 func (p *Provider) GetExternalMetric(
 	_ context.Context, namespace string, selector labels.Selector, info provider.ExternalMetricInfo,
 ) (*external_metrics.ExternalMetricValueList, error) {

@@ -25,7 +25,7 @@ import (
 )
 
 func everyState() *metricsapi.Provider {
-	return metricsapi.New(snapshottest.Store(snapshottest.EveryState()...), snapshottest.Now)
+	return metricsapi.New(snapshottest.Store(snapshottest.EveryState()...), nil, snapshottest.Now)
 }
 
 func external(
@@ -142,7 +142,7 @@ func TestNothingSelectable(t *testing.T) {
 }
 
 func TestEmptyBoardIsUnavailable(t *testing.T) {
-	p := metricsapi.New(&snapshot.Store{}, snapshottest.Now)
+	p := metricsapi.New(&snapshot.Store{}, nil, snapshottest.Now)
 	_, err := external(t, p, "ready", "")
 	checkStatus(t, err, http.StatusServiceUnavailable, []string{"no data yet"})
 	_, err = p.GetMetricBySelector(t.Context(), "inference", labels.Everything(), demand(), labels.Everything())
@@ -153,7 +153,7 @@ func TestEmptyBoardIsUnavailable(t *testing.T) {
 func TestStaleByTheClock(t *testing.T) {
 	snapshots := snapshottest.Store(snapshottest.Ready(snapshottest.Key("ready")))
 	later := func() time.Time { return snapshottest.Now().Add(11 * time.Minute) }
-	_, err := external(t, metricsapi.New(snapshots, later), "ready", "")
+	_, err := external(t, metricsapi.New(snapshots, nil, later), "ready", "")
 	checkStatus(t, err, http.StatusServiceUnavailable, []string{"11m30s old"})
 }
 
@@ -178,7 +178,7 @@ func TestValuesAreNeverWrong(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			entry := snapshottest.Ready(snapshottest.Key("ready"))
 			entry.Decision.Value = test.value
-			list, err := external(t, metricsapi.New(snapshottest.Store(entry), snapshottest.Now), "ready", "")
+			list, err := external(t, metricsapi.New(snapshottest.Store(entry), nil, snapshottest.Now), "ready", "")
 			if test.want == "" {
 				checkStatus(t, err, http.StatusServiceUnavailable, []string{"larger unit"})
 				return
@@ -294,7 +294,7 @@ func requests(tb testing.TB) map[string]labels.Selector {
 }
 
 func TestAllocations(t *testing.T) {
-	p := metricsapi.New(snapshottest.Store(snapshottest.Many(50)...), snapshottest.Now)
+	p := metricsapi.New(snapshottest.Store(snapshottest.Many(50)...), nil, snapshottest.Now)
 	info := provider.ExternalMetricInfo{Metric: "model-7"}
 	for name, selector := range requests(t) {
 		got := testing.AllocsPerRun(100, func() {
@@ -310,7 +310,7 @@ func TestAllocations(t *testing.T) {
 }
 
 func BenchmarkProvider(b *testing.B) {
-	p := metricsapi.New(snapshottest.Store(snapshottest.Many(1000)...), snapshottest.Now)
+	p := metricsapi.New(snapshottest.Store(snapshottest.Many(1000)...), nil, snapshottest.Now)
 	info := provider.ExternalMetricInfo{Metric: "model-7"}
 	for name, selector := range requests(b) {
 		b.Run(name, func(b *testing.B) {

@@ -69,7 +69,7 @@ func New() *cobra.Command {
 		Example: examples,
 		Args:    cmdline.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(args); err != nil {
+			if err := o.validate("Forecast", args); err != nil {
 				return cmdline.UsageError(err)
 			}
 			return run(cmd.Context(), &o, args, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -83,23 +83,23 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// validate returns every problem of a command line.
-func (o *options) validate(args []string) error {
+// validate returns every problem of a command line. The argument names an object of a kind.
+func (o *options) validate(kind string, args []string) error {
 	problems := []error{o.Connection.Validate(), o.Selection.Validate(len(args) == 1), o.past.Validate()}
 	if !o.past.From.IsZero() && len(args) == 0 {
 		problems = append(problems, errors.New("--since needs the name of one Forecast"))
 	}
 	if len(args) == 1 {
-		problems = append(problems, o.validateName(args[0]))
+		problems = append(problems, o.validateName(kind, args[0]))
 	}
 	return errors.Join(problems...)
 }
 
-func (o *options) validateName(arg string) error {
+func (o *options) validateName(kind, arg string) error {
 	namespace, name, slash := strings.Cut(arg, "/")
 	switch {
 	case slash && (namespace == "" || name == "" || strings.Contains(name, "/")), arg == "":
-		return fmt.Errorf("%.200q is not a Forecast's name: write NAMESPACE/NAME or NAME", arg)
+		return fmt.Errorf("%.200q is not a %s's name: write NAMESPACE/NAME or NAME", arg, kind)
 	case slash && o.Namespace != "" && namespace != o.Namespace:
 		return fmt.Errorf("%.200q contradicts --namespace: leave one out", arg)
 	case o.All:

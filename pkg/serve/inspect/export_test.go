@@ -1,0 +1,4 @@
+package inspect
+
+// RenderFleet is the page of a fleet.
+var RenderFleet = renderFleet
