@@ -94,6 +94,9 @@ type AutoscalerMetric struct {
 	// another adapter, because every External metric has a name.
 	Forecast string
 	Certain  bool
+	// Fleet is the GPUFleet whose spare GPUs the metric counts for a consumer, the Batch; empty for other metrics. A Forecast with the
+	// metric's name comes first.
+	Fleet, Batch string
 }
 
 // String returns the kind and the name: "External metric vllm-inflight".

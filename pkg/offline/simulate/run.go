@@ -28,11 +28,13 @@ type PolicyRun struct {
 	Deferrable forecast.Series
 	Policy     Policy
 	Record     func(sim.StepResult)
+	// Spec is a workload that differs from the Config's, with the same sync; nil for the same.
+	Spec *sim.Spec
 }
 
-// RunTogether simulates several demands at once, each with a policy and a workload of its own. The workloads have the
-// same Spec and share nodes and the places of the Config's Pool. The last Report counts the free places. The Config's
-// own Demand and Record are ignored. Its errors are those of Config.Validate.
+// RunTogether simulates several demands at once, each with a policy and a workload of its own. The workloads share nodes and the places of
+// the Config's Pool, and have the Config's Spec where they have none of their own. The last Report counts the free places. The Config's own
+// Demand and Record are ignored. Its errors are those of Config.Validate.
 func RunTogether(c Config, parts []PolicyRun) ([]Report, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("simulate: no demand to simulate")
@@ -41,6 +43,9 @@ func RunTogether(c Config, parts []PolicyRun) ([]Report, error) {
 	for _, p := range parts {
 		of := c
 		of.Demand = p.Demand
+		if p.Spec != nil {
+			of.Spec = *p.Spec
+		}
 		if err := of.Validate(); err != nil {
 			return nil, fmt.Errorf("simulate: %w", err)
 		}
@@ -74,14 +79,19 @@ type playback struct {
 }
 
 func newPlayback(c Config, parts []PolicyRun) (*playback, error) {
-	first := make([]float64, len(parts))
+	first, specs := make([]float64, len(parts)), make([]sim.Spec, len(parts))
 	for i, p := range parts {
+		specs[i] = c.Spec
+		if p.Spec != nil {
+			specs[i] = *p.Spec
+		}
+		specs[i].Seed += uint64(i)
 		first[i] = math.NaN()
 		if p.Demand.Len() > 0 {
 			first[i] = p.Demand.Values[0]
 		}
 	}
-	workloads, err := sim.New(c.Spec, c.Demand.Start, c.Demand.Step, first)
+	workloads, err := sim.NewShared(specs, c.Demand.Start, c.Demand.Step, first)
 	if err != nil {
 		return nil, err
 	}

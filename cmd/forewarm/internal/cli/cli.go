@@ -97,9 +97,9 @@ func (p Program) Command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cmdline.UsageError(flagError(err)) })
-	root.AddCommand(demo.New(), simulate.New(), newBacktest(), serve.New(), inspect.New(), explain.New(),
-		adopt.NewInit(), adopt.NewConvert(), adopt.NewHandover(), events.New(), presets.New(), capacity.New(),
-		doctor.New(), pause.New(), pause.NewResume(), newVersionCommand(p.Version))
+	root.AddCommand(demo.New(), simulate.New(), newBacktest(), serve.New(), inspect.New(), inspect.NewFleet(),
+		explain.New(), adopt.NewInit(), adopt.NewConvert(), adopt.NewHandover(), events.New(), presets.New(),
+		capacity.New(), doctor.New(), pause.New(), pause.NewResume(), newVersionCommand(p.Version))
 	root.SetVersionTemplate("forewarm {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version of this binary") // Cobra's flag has the short form -v.
 	addCompletions(root)

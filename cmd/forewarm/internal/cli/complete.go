@@ -40,6 +40,7 @@ func addCompletions(root *cobra.Command) {
 	}
 	arguments := map[string]completions{
 		"inspect": objects(inspect.GroupVersion().WithResource(inspect.Resource), false),
+		"fleet":   objects(inspect.GroupVersion().WithResource(inspect.FleetResource), false),
 		"explain": objects(autoscaler.HPAs(), false),
 		"pause":   objects(forecasts, false),
 		"resume":  objects(forecasts, false),

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/forewarm/forewarm/pkg/core/fleet/fleettest"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/serve/apiserver"
@@ -47,7 +48,7 @@ func startStandalone(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps.Forecasts = folder
+	deps.Forecasts, deps.Fleets = folder, fleettest.Store()
 	server, err := apiserver.NewStandalone(apiserver.StandaloneConfig{}, deps)
 	if err != nil {
 		t.Fatal(err)

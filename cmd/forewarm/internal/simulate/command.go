@@ -3,7 +3,6 @@
 package simulate
 
 import (
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +28,9 @@ All policies except hpa and forewarm use the target that was best in hindsight. 
 --warm-pool simulates nodes that take time to become ready. It compares three cases: no pool, the pool with several
 budgets, and a fixed number of chunks. It shows what the idle pool costs and what it saves.
 
+--fleet simulates a GPUFleet: all of its members together on a fixed number of GPUs, with batch work that is always there.
+It compares a static partition, batch work that takes every free GPU and is preempted, and Forewarm.
+
 --forecasts also reports how accurate the forecasts are, compared with simple rules such as the last value. It needs no
 autoscaler.
 
@@ -46,6 +48,7 @@ const examples = `  forewarm simulate --trace load.csv --column requests --hpa h
   forewarm simulate --prometheus http://localhost:9090 --preset vllm --range 14d --hpa hpa.yaml \
     --lead-time 4m,p90=7m --replica-capacity 64 --gpus 4 --gpu-price 3.06 --html proof.html
   forewarm simulate --trace load.csv --hpa hpa.yaml --lead-time 2m --node-lead-time 4m,p90=6m --warm-pool pool.yaml --member llama
+  forewarm simulate --fleet fleet.yaml --hpa hpas.yaml --history chat=chat.csv --history code=code.csv --lead-time 5m,p90=8m
   forewarm simulate --trace load.csv --lead-time 5m --forecasts`
 
 // New is the command "simulate".
@@ -58,9 +61,7 @@ func New() *cobra.Command {
 		Example: examples,
 		Args:    cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			flags := cmd.Flags()
-			err := errors.Join(o.validate(), o.validateObjective(flags), o.validateAlone(flags))
-			if err != nil {
+			if err := o.validateAll(cmd.Flags()); err != nil {
 				return cmdline.UsageError(err)
 			}
 			return run(cmd.Context(), o, terminal{

@@ -22,6 +22,7 @@ type options struct {
 	history   history.Options
 	workload  history.Workload
 	pool      poolFile
+	fleet     fleetFile
 	asked     compare.Asked
 	forecasts bool
 
@@ -103,11 +104,23 @@ func (o *options) add(flags *pflag.FlagSet) {
 		"file with Forecasts or DemandEvents whose events Forewarm knows in advance")
 	o.addScenarios(flags)
 	o.addPool(flags)
+	o.addFleet(flags)
 	o.output.AddFlags(flags, "print every number")
 	flags.StringVar(&o.html, "html", "", "file to write the report to as a self-contained HTML page; "+
 		"- prints the page instead of the text")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
 	o.workload.AddFlags(flags, "(default: from --hpa)")
+}
+
+// validateAll returns every problem that the flags alone show.
+func (o *options) validateAll(flags *pflag.FlagSet) error {
+	switch {
+	case o.fleet.file != "":
+		return o.validateFleet(flags)
+	case o.fleet.gpus != 0 || len(o.fleet.histories) > 0:
+		return errors.New("--fleet-gpus and --history are for --fleet FILE, which is missing")
+	}
+	return errors.Join(o.validate(), o.validateObjective(flags), o.validateAlone(flags))
 }
 
 // validate returns every problem that the flags alone show, except those of the objective.

@@ -41,6 +41,9 @@ type config struct {
 
 // run reads the input, simulates, and writes the report.
 func run(ctx context.Context, o *options, t terminal) error {
+	if o.fleet.file != "" {
+		return runFleet(ctx, o, t)
+	}
 	c := o.config()
 	// Errors that can be found quickly are reported before the slow work begins.
 	if err := c.readFiles(ctx); err != nil {

@@ -20,6 +20,8 @@ type cluster struct {
 	nodes             *nodes
 	notFirst, notLast bool
 	reported          int
+	// size is how many places a pod takes.
+	size int
 	// random is nil where nothing is random.
 	random *draws
 	// risk is what ready replicas have run since the last interruption, and fatal where the next one comes, both in interruptions.
@@ -27,7 +29,7 @@ type cluster struct {
 }
 
 func newCluster(k *settings, ready int) cluster {
-	out := cluster{ready: ready}
+	out := cluster{ready: ready, size: k.places}
 	if k.nodes != nil {
 		out.nodes = newNodes(k.nodes, k.step)
 	}
@@ -45,7 +47,7 @@ func (c *cluster) replicas() int { return c.ready + c.starting.total + c.waiting
 
 // paid is the number of places that are paid for: those of starting and ready pods, and the free places of nodes.
 func (c *cluster) paid() int {
-	held := c.ready + c.starting.total
+	held := (c.ready + c.starting.total) * c.size
 	if c.nodes != nil && !c.notLast {
 		return held + c.nodes.free()
 	}
@@ -100,7 +102,7 @@ func (c *cluster) scale(k *settings, step, to int) {
 	c.ready -= ready
 	if c.nodes != nil {
 		c.reportWaiting()
-		c.nodes.release(step, starting+ready)
+		c.nodes.release(step, (starting+ready)*c.size)
 	}
 }
 
@@ -109,7 +111,7 @@ func (c *cluster) place(k *settings, step int) {
 	placed := c.waiting
 	if c.nodes != nil {
 		c.reportWaiting()
-		placed = c.nodes.claim(step, c.waiting, c.random)
+		placed = c.nodes.claim(step, c.waiting, c.size, c.random)
 		c.reported -= placed
 	}
 	c.waiting -= placed
@@ -124,7 +126,7 @@ func (c *cluster) place(k *settings, step int) {
 
 // reportWaiting updates the nodes' count of waiting pods.
 func (c *cluster) reportWaiting() {
-	c.nodes.waiting += c.waiting - c.reported
+	c.nodes.waiting += (c.waiting - c.reported) * c.size
 	c.reported = c.waiting
 }
 
@@ -187,6 +189,8 @@ type Nodes struct {
 	PodsPerNode int
 	// KeepIdle is how long a node without pods stays. Cluster Autoscaler's default is 10 minutes.
 	KeepIdle time.Duration
+	// Places is the number of places of a cluster that never grows or shrinks; 0 for one that does. The other fields are then not used.
+	Places int
 }
 
 // nodes counts the free places and the nodes that are starting. It does not track which node a place is on: pods are
@@ -199,7 +203,7 @@ type nodes struct {
 	// go.
 	idle   []idlePlaces
 	coming schedule
-	// waiting is the number of pods without a place.
+	// waiting is the number of places that pods without a place need.
 	waiting int
 	// wantHeld is how many places the warm pool should hold, held how many it holds. Held places are free and do not
 	// expire.
@@ -209,11 +213,15 @@ type nodes struct {
 type idlePlaces struct{ since, places int }
 
 func newNodes(spec *Nodes, step time.Duration) *nodes {
-	return &nodes{
+	out := &nodes{
 		spec: spec,
 		step: step,
 		keep: stepsIn(spec.KeepIdle, step),
 	}
+	if spec.Places > 0 {
+		out.idle = []idlePlaces{{places: spec.Places}}
+	}
+	return out
 }
 
 func (n *nodes) free() int {
@@ -226,6 +234,9 @@ func (n *nodes) free() int {
 
 // advance adds the nodes that become ready at a step and removes those that were idle for KeepIdle.
 func (n *nodes) advance(step int) {
+	if n.spec.Places > 0 {
+		return
+	}
 	n.release(step, n.spec.PodsPerNode*n.coming.take(step))
 	expired := 0
 	for _, i := range n.idle {
@@ -255,14 +266,13 @@ func (n *nodes) release(step, places int) {
 	}
 }
 
-// claim places up to the wanted number of pods and requests nodes for the rest. A requested node always starts. The
+// claim places up to the wanted number of pods of a size and requests nodes for the rest. A requested node always starts. The
 // pool's places are claimed last, as a scheduler preempts only where nothing is free.
-func (n *nodes) claim(step, wanted int, random *draws) (placed int) {
-	placed = n.claimIdle(wanted)
-	held := min(wanted-placed, n.held)
-	n.held -= held
-	placed += held
-	n.waiting -= placed
+func (n *nodes) claim(step, wanted, size int, random *draws) (placed int) {
+	placed = min(wanted, n.free()/size)
+	places := placed * size
+	n.held -= places - n.claimIdle(places)
+	n.waiting -= places
 	n.request(step, random)
 	return placed
 }
@@ -283,6 +293,9 @@ func (n *nodes) claimIdle(wanted int) (taken int) {
 
 // request requests nodes for waiting pods and for what the pool lacks, less those that are starting.
 func (n *nodes) request(step int, random *draws) {
+	if n.spec.Places > 0 {
+		return
+	}
 	short := n.waiting + n.wantHeld - n.held - n.spec.PodsPerNode*n.coming.total
 	for ; short > 0; short -= n.spec.PodsPerNode {
 		n.coming.add(step+max(stepsIn(random.next(n.spec.Lead, step), n.step), 1), 1)
@@ -323,18 +336,35 @@ func (w *Workload) Placement() Placement {
 // is the time of the first step. Step them in their order, one step each. Call Hold on the first; the results of the last
 // include the free places that all share. The errors are those of Spec.Validate.
 func New(spec Spec, start time.Time, step time.Duration, demands []float64) ([]*Workload, error) {
+	specs := make([]Spec, len(demands))
+	for i := range specs {
+		specs[i] = spec
+		spec.Seed++
+	}
+	return NewShared(specs, start, step, demands)
+}
+
+// NewShared is New for workloads that differ, one Spec for each demand. The nodes that they share are those of the first. On a fixed number
+// of places, replicas for which there is no place at the start wait for one.
+func NewShared(specs []Spec, start time.Time, step time.Duration, demands []float64) ([]*Workload, error) {
 	out := make([]*Workload, len(demands))
 	for i, demand := range demands {
-		w, err := newWorkload(spec, start, step, demand)
+		w, err := newWorkload(specs[i], start, step, demand)
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 {
-			w.cluster.nodes, w.cluster.notFirst = out[0].cluster.nodes, true
+		c := &w.cluster
+		if i > 0 && c.nodes != nil {
+			c.nodes, c.notFirst = out[0].cluster.nodes, true
 			out[i-1].cluster.notLast = true
 		}
+		if c.nodes != nil && c.nodes.spec.Places > 0 {
+			wanted := c.ready
+			c.ready = min(wanted, c.nodes.free()/c.size)
+			c.nodes.claimIdle(c.ready * c.size)
+			c.waiting = wanted - c.ready
+		}
 		out[i] = w
-		spec.Seed++
 	}
 	return out, nil
 }

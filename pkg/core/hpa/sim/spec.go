@@ -32,8 +32,9 @@ type Spec struct {
 	Sync time.Duration
 	// PodLead is the lead time of a pod that has a place.
 	PodLead LeadTime
-	// Nodes describes the nodes; nil means unlimited places.
-	Nodes *Nodes
+	// Nodes describes the nodes; nil means unlimited places. Places is how many a replica takes, 0 for 1.
+	Nodes  *Nodes
+	Places int
 	// Demand that waits longer than Wait is late; demand that waits longer than Timeout is dropped.
 	Wait, Timeout time.Duration
 	// Deadline of the work that may wait until then (see Workload.Defer); 0 where there is none.
@@ -51,6 +52,7 @@ func (s Spec) WithDefaults() Spec {
 	s.Sync = cmp.Or(s.Sync, DefaultSync)
 	s.Wait = cmp.Or(s.Wait, DefaultWait)
 	s.Timeout = cmp.Or(s.Timeout, max(defaultTimeout, s.Wait))
+	s.Places = cmp.Or(s.Places, 1)
 	return s
 }
 
@@ -82,7 +84,10 @@ func (s Spec) validate(step time.Duration) error {
 		wrong("%v interruptions an hour: expected 0 to %v", s.Interruptions, maxInterruptions)
 	}
 	problems = append(problems, validateLead("pod", s.PodLead))
-	if s.Nodes != nil {
+	if s.Places < 1 || s.Nodes != nil && s.Nodes.Places < 0 {
+		wrong("a replica takes %d places: expected 1 or more, and a cluster of 0 or more places", s.Places)
+	}
+	if s.Nodes != nil && s.Nodes.Places == 0 {
 		problems = append(problems, validateLead("node", s.Nodes.Lead))
 		if s.Nodes.PodsPerNode < 1 || s.Nodes.KeepIdle < 0 {
 			wrong("%d pods per node, idle nodes kept for %s: expected 1 or more, and 0 or more",
@@ -140,6 +145,7 @@ type settings struct {
 	leadSteps     int
 	constantLead  bool
 	nodes         *Nodes
+	places        int     // of a replica
 	interruptions float64 // of a replica in a step
 	seed          uint64
 }
@@ -161,6 +167,7 @@ func newSettings(s *Spec, start time.Time, step time.Duration) *settings {
 		passDeadBand:  s.PassDeadBand,
 		deadlineSteps: stepsIn(s.Deadline, step),
 		nodes:         s.Nodes,
+		places:        s.Places,
 		interruptions: s.Interruptions * step.Hours(),
 		seed:          s.Seed,
 	}

@@ -1,11 +1,15 @@
 package compare
 
 import (
+	"context"
 	"slices"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/verdict"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
 // Planned is the lead time that those reckon with who look ahead.
@@ -45,4 +49,22 @@ func (c *Comparison) Judge() {
 	}
 	v := of.Judge()
 	c.Judged = &v
+}
+
+// KnownOnTheServer is what the plan of a fleet gets from the server's snapshot after a whole history.
+func KnownOnTheServer(ctx context.Context, c Config) (fleet.Outlook, error) {
+	p, err := newPlan(ctx, "test", c)
+	if err != nil {
+		return fleet.Outlook{}, err
+	}
+	of := p.forecasterConfig(p.Objective)
+	of.KeepServedPeaks = true
+	r := simulate.NewForewarm(of)
+	if _, err := simulate.ServedValues(p.demand, Step, r); err != nil {
+		return fleet.Outlook{}, err
+	}
+	e := snapshot.ForecastSnapshot{State: snapshot.Ready}
+	r.Forecaster().Describe(&e)
+	e.StaleAt = p.demand.End().Add(time.Hour)
+	return fleet.OutlookOf(&e, p.demand.End()), nil
 }
