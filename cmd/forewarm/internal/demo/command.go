@@ -2,12 +2,15 @@ package demo
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/pkg/run"
 	"github.com/forewarm/forewarm/pkg/serve/apiserver"
 )
 
@@ -31,6 +34,9 @@ how simple rules would have done on the same days, each with its best target in 
 in the second half of the series. The file is a CSV, plain or gzipped. Its first row contains the column names, and its first column is the time
 (in seconds, or RFC 3339). --target is how much demand one of your replicas sustains.
 
+--fleet plays a GPUFleet instead: two members, chat and code, and batch work on 56 GPUs for two weeks, in a few seconds. The
+terminal and a page show a working day of it: batch work fills the night, and has given the GPUs back before the morning.
+
 The data is kept in a temporary folder, which is removed when the demo ends.`
 
 // New is the command "demo".
@@ -49,17 +55,24 @@ func New() *cobra.Command {
 		Long:  about,
 		Example: `  forewarm demo --open
   forewarm demo --load wild --lead-time 3m
+  forewarm demo --fleet
   forewarm demo --trace load.csv.gz --column requests --target 40 --port 8090`,
 		Args: cmdline.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(options.Validate(), log.Validate()); err != nil {
+			err := errors.Join(options.Validate(), log.Validate(), checkFleet(options.Fleet, cmd.Flags()))
+			if err != nil {
 				return cmdline.UsageError(err)
+			}
+			if options.Fleet {
+				bar := cmdline.NewProgressBar(cmd.ErrOrStderr(), false, run.WallClock{}.Now)
+				return runFleet(cmd.Context(), options, cmd.OutOrStdout(), bar)
 			}
 			options.Stdin = cmd.InOrStdin()
 			return Run(cmd.Context(), options, cmd.OutOrStdout(), log.New(cmd.ErrOrStderr()))
 		},
 	}
 	flags := cmd.Flags()
+	flags.BoolVar(&options.Fleet, "fleet", false, "play a GPUFleet: batch work on the GPUs that two workloads leave")
 	flags.StringVar(&options.Load, "load", options.Load, "demand to replay: "+strings.Join(loadNames(), ", "))
 	flags.StringVar(&options.Trace, "trace", "", "CSV file to replay instead of --load; - reads stdin")
 	flags.StringVar(&options.Column, "column", "", "column of the trace; optional if the trace has only one")
@@ -71,4 +84,15 @@ func New() *cobra.Command {
 	flags.IntVar(&options.Port, "port", options.Port, "port on 127.0.0.1; 0 means any free port")
 	log.AddFlags(flags)
 	return cmd
+}
+
+// checkFleet refuses the flags that do not apply to --fleet.
+func checkFleet(fleet bool, flags *pflag.FlagSet) error {
+	var problems []error
+	for _, name := range []string{"load", "trace", "column", "target", "speed", "lead-time"} {
+		if fleet && flags.Changed(name) {
+			problems = append(problems, fmt.Errorf("--%s does not apply to --fleet, leave it out", name))
+		}
+	}
+	return errors.Join(problems...)
 }

@@ -31,6 +31,8 @@ import (
 
 // Config says what the demo plays and where it serves.
 type Config struct {
+	// Fleet plays a GPUFleet instead of a Forecast; of the other fields, Open and Port apply.
+	Fleet bool
 	// Load is the name of one of the demo's own loads.
 	Load string
 	// Trace is the user's CSV file, or - for Stdin, to play instead, and Column the column.
@@ -120,15 +122,21 @@ func Run(ctx context.Context, o Config, out io.Writer, log *slog.Logger) (err er
 
 // checkPort fails if the port is in use, before slow work begins.
 func checkPort(ctx context.Context, port int) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("port %d is in use, perhaps by another demo: stop it, or choose another --port "+
-			"(0 means any free port): %w", port, err)
-	case err != nil:
+	listener, err := listen(ctx, port)
+	if err != nil {
 		return err
 	}
 	return listener.Close()
+}
+
+// listen opens a port on 127.0.0.1.
+func listen(ctx context.Context, port int) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("port %d is in use, perhaps by another demo: stop it, or choose another --port "+
+			"(0 means any free port): %w", port, err)
+	}
+	return listener, err
 }
 
 // stage has the parts of a running demo.

@@ -56,12 +56,7 @@ func (a *announcer) printRules(ctx context.Context, until time.Time) {
 func (l *load) comparison(until time.Time) compare.Config {
 	return compare.Config{
 		Demand: l.sampled(l.Start, until, l.Step), Source: l.name, Autoscaler: l.name,
-		HPA: hpa.Spec{
-			Min: 1, Max: manifest.MaxReplicas, Cluster: hpa.DefaultCluster(), Metrics: []hpa.Metric{{
-				Name: l.name, Source: hpa.External, Type: hpa.AverageValue,
-				Target: int64(math.Round(1000 * objective.AssumedTarget * l.target)),
-			}},
-		},
+		HPA:  autoscalerOf(l.name, manifest.MaxReplicas, objective.AssumedTarget*l.target),
 		Lead: compare.LeadTime{Median: l.lead}, Capacity: l.target, Objective: badHours, BadHours: true,
 		Only: []string{
 			compare.HPA,
@@ -72,5 +67,14 @@ func (l *load) comparison(until time.Time) compare.Config {
 			compare.ARIMA,
 			compare.Forewarm,
 		},
+	}
+}
+
+// autoscalerOf returns an HPA of at least one replica with a target for a replica.
+func autoscalerOf(name string, maxReplicas int32, target float64) hpa.Spec {
+	return hpa.Spec{
+		Min: 1, Max: maxReplicas, Cluster: hpa.DefaultCluster(), Metrics: []hpa.Metric{{
+			Name: name, Source: hpa.External, Type: hpa.AverageValue, Target: int64(math.Round(1000 * target)),
+		}},
 	}
 }
