@@ -43,8 +43,8 @@ release: ## bin/release, all that a version is published as, by the tag of this 
 IMAGE_TOOL = cd hack/image && go run . --root ../.. --out ../../bin/image --version '$(VERSION)'
 
 .PHONY: demo
-demo: build ## the main job on a recorded trace, without a cluster, until interrupted (PORT=8080)
-	exec bin/forewarm demo $(if $(PORT),--port $(PORT))
+demo: build ## the main job on a recorded trace, without a cluster, until interrupted (PORT=8080, FLEET=1 for a GPUFleet)
+	exec bin/forewarm demo $(if $(FLEET),--fleet )$(if $(PORT),--port $(PORT))
 
 # go test: what failed once more as the last thing, or what was slow.
 GO_TEST := $(CURDIR)/hack/gotest.sh
@@ -129,6 +129,11 @@ e2e-zero: components ## a stock HPA scales to zero and back, in five cycles of s
 	cd hack/e2e && FOREWARM_E2E=1 FOREWARM_ZERO=$(or $(ZERO),5) go test -v -count=1 -timeout 2h -run '^TestFromZero$$' .
 	@$(call record,kubernetes kwok)
 
+.PHONY: e2e-fleet
+e2e-fleet: components ## batch work of KEDA has given back its GPUs before the daily rise of a member of a GPUFleet (25 minutes)
+	cd hack/e2e && FOREWARM_E2E=1 FOREWARM_FLEET=1 go test -v -count=1 -timeout 40m -run '^TestFleet$$' .
+	@$(call record,kubernetes kwok keda)
+
 .PHONY: e2e-versions
 e2e-versions: ## pkg/core/hpa compared with older HPA controllers, and the chart on older API servers; built from source first (15 minutes for each version, once): VERSIONS=
 	hack/versions.sh $(or $(VERSIONS),1.34.4 1.35.4 1.36.3 1.37.2)
@@ -140,14 +145,14 @@ e2e-adapter: components ## the real prometheus-adapter next to Forewarm: equal v
 	@$(call record,kubernetes kwok prometheus-adapter)
 
 .PHONY: e2e-neighbours
-e2e-neighbours: components ## real programs next to Forewarm: Karpenter, coscheduling, LeaderWorkerSet and Kueue with warm pools, kube-state-metrics replicated, sharded and gone; built from source first (minutes, once)
+e2e-neighbours: components ## real programs next to Forewarm: Karpenter, coscheduling, LeaderWorkerSet and Kueue with warm pools, Kueue with a fleet, kube-state-metrics replicated, sharded and gone; built from source first (minutes, once)
 	karpenter=$$(hack/components/build.sh karpenter | tail -1) && state=$$(hack/components/build.sh kube-state-metrics | tail -1) && \
 		gangs=$$(hack/components/build.sh coscheduling | tail -1) && queues=$$(hack/components/build.sh kueue | tail -1) && \
 		sets=$$(hack/components/build.sh lws | tail -1) && \
 		cd hack/e2e && FOREWARM_E2E=1 FOREWARM_KARPENTER="$$karpenter" FOREWARM_KUBE_STATE_METRICS="$$state" \
 		FOREWARM_COSCHEDULING="$$gangs" FOREWARM_KUEUE="$$queues" FOREWARM_LWS="$$sets" FORMAT=standard-verbose \
-		$(GO_TEST) -count=1 -timeout 60m ./neighbours
-	@$(call record,kubernetes kwok karpenter kube-state-metrics coscheduling kueue lws)
+		$(GO_TEST) -count=1 -timeout 80m ./neighbours
+	@$(call record,kubernetes kwok keda karpenter kube-state-metrics coscheduling kueue lws)
 
 .PHONY: e2e-servers
 e2e-servers: components ## model servers that take an engine's time, under the same load behind HPAs, KEDA and Forewarm, and the real endpoint picker; no scale-down may cut a request (25 minutes; needs FOREWARM_DATA)
@@ -207,6 +212,10 @@ bench-objects: ## the memory of replicas next to 500 objects of 1.4 MB in one na
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
 		FOREWARM_OBJECTS=1 go test -count=1 -run TestLargeObjectsTakeNoMemory -timeout 30m -v ./cmd/forewarm
 
+.PHONY: bench-shortage
+bench-shortage: ## how many hours in which a fleet's GPUs do not suffice are foreseen a day ahead, on M4 and recorded workloads of FOREWARM_DATA (ten minutes)
+	FOREWARM_BENCH=1 go test -count=1 -v -timeout 60m -run ShortagesOfRecordedWeeks ./pkg/core/fleet
+
 .PHONY: bench-agent
 bench-agent: ## what a step of the node agent costs on eight GPUs: by a node that is made up, and by NVML's mocks
 	CGO_ENABLED=1 go test -run '^$$' -bench . -benchmem ./pkg/agent/...
@@ -230,6 +239,11 @@ bench-outcome: ## GPU-hours and lateness of policies under a stock HPA, a quarte
 	@go run ./hack/benchoutcome $(if $(SHORT),--short) $(if $(BAD_HOURS),--bad-hours) $(if $(JSON),--json) $(if $(SHIPPED),--shipped) $(if $(LEVERS),--levers) \
 		$(call given,TRACES,traces) $(call given,LEAD,lead) $(call given,SCHEDULED,scheduled) \
 		$(call given,DEFERRABLE,deferrable) $(call given,DEADLINE,deadline) $(call given,COMPARE,compare) $(call given,JOBS,jobs)
+
+.PHONY: bench-fleet
+bench-fleet: ## batch work next to recorded workloads on a fixed number of GPUs (a minute; needs FOREWARM_DATA), and the cost of a plan for 50 members
+	@go run ./hack/benchfleet
+	go test -run '^$$' -bench Plan ./pkg/core/fleet
 
 .PHONY: prior
 prior: ## fit what forewarm knows of a workload before it has seen it to recorded demand: TRACES=dir,dir

@@ -163,9 +163,9 @@ func withCertificatesForMetrics(p processtest.Program, certificates string) proc
 	return p
 }
 
-// StartKueue starts Kueue with its integration of pods.
+// StartKueue starts Kueue with its integrations of Jobs and pods.
 func (c *Cluster) StartKueue(ctx context.Context) error {
-	const further = "integrations: {frameworks: [pod]}\nfeatureGates: {VisibilityOnDemand: false}\n"
+	const further = "integrations: {frameworks: [batch/job, pod]}\nfeatureGates: {VisibilityOnDemand: false}\n"
 	_, err := c.startController(ctx, filepath.Join(c.Components.Kueue, "kueue"), c.Components.KueueSource,
 		"config.kueue.x-k8s.io/v1beta2", further)
 	return err
