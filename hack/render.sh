@@ -28,6 +28,7 @@ render() {
 render default
 render with-keda-scaler
 render demand-events --show-only templates/demand-events.yaml
+render fleets --show-only templates/fleets.yaml
 render warm-pools --show-only templates/warm-pools.yaml
 render agent --show-only templates/agent.yaml
 

@@ -123,10 +123,13 @@ func TestServeInACluster(t *testing.T) {
 	history := httptest.NewServer(http.HandlerFunc(waves))
 	t.Cleanup(history.Close)
 	s.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")
+	s.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/fleets")
 	s.MustKubectl(t, "", "create", "namespace", "team")
-	s.MustKubectl(t, forecast("load", "query: up", "0.9"), "apply", "-f", "-")
-	s.replicas = append(s.replicas, start(t, s.Cluster, "--prometheus-url="+history.URL),
-		start(t, s.Cluster, "--prometheus-url="+history.URL))
+	s.MustKubectl(t, forecast("load", "query: up", "0.9")+fleetOfLoad, "apply", "-f", "-")
+	for range 2 {
+		flags := []string{"--prometheus-url=" + history.URL, "--fleets", "--fleet-nodes"}
+		s.replicas = append(s.replicas, start(t, s.Cluster, flags...))
+	}
 	s.Route(t, system, "forewarm", s.replicas[1].port(t), 3)
 	for _, test := range []struct {
 		name string
@@ -137,6 +140,7 @@ func TestServeInACluster(t *testing.T) {
 		{"ReplicasAgree", agreement},
 		{"ObjectsComeChangeAndGo", objects},
 		{"AnObjectiveIsTold", objective},
+		{"AFleetIsPlanned", gpuFleet},
 		{"AWarmPoolIsHeld", warmPool},
 		{"AStolenAPIServiceIsNoticed", theft},
 		{"AGroupIsHandedOverAndBack", handover},

@@ -129,8 +129,14 @@ func leaderMetrics(t *testing.T) []*dto.MetricFamily {
 			t.Fatal(err)
 		}
 	}
+	fleets, err := dashboardtest.NewFleets(t.Context(), snapshots, dashboardtest.Member{
+		Forecast: snapshottest.Key("ready"), Target: 10, MaxReplicas: 40,
+	}, snapshottest.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(append(collectors, pools)...)
+	registry.MustRegister(append(collectors, pools, fleets)...)
 	return gather(t, registry)
 }
 

@@ -14,14 +14,17 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/hack/repotest"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/serve/keda"
 	"github.com/forewarm/forewarm/pkg/source/cloudauth"
 	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
@@ -71,26 +74,33 @@ func checkYAML(text string) error {
 	case kind == "WarmPool":
 		_, err := manifest.ReadPools("", []byte(text))
 		return err
+	case kind == "GPUFleet":
+		_, err := manifest.ReadFleets("", []byte(text))
+		return err
+	case kind == "ScaledJob":
+		return checkJobs(text)
 	case kind == "HorizontalPodAutoscaler":
-		var hpa autoscalingv2.HorizontalPodAutoscaler
-		if err := yaml.UnmarshalStrict([]byte(text), &hpa); err != nil {
+		var scaler autoscalingv2.HorizontalPodAutoscaler
+		if err := yaml.UnmarshalStrict([]byte(text), &scaler); err != nil {
 			return err
 		}
-		return checkReferences(autoscaler.References(autoscaler.FromHPA(&hpa)))
+		return checkReferences(autoscaler.FromHPA(&scaler))
 	case kind == "Deployment":
 		return yaml.UnmarshalStrict([]byte(text), &appsv1.Deployment{})
 	case object["metrics"] != nil:
-		var hpa autoscalingv2.HorizontalPodAutoscaler
-		if err := yaml.UnmarshalStrict([]byte(text), &hpa.Spec); err != nil {
+		var scaler autoscalingv2.HorizontalPodAutoscaler
+		if err := yaml.UnmarshalStrict([]byte(text), &scaler.Spec); err != nil {
 			return err
 		}
-		return checkReferences(autoscaler.References(autoscaler.FromHPA(&hpa)))
+		return checkReferences(autoscaler.FromHPA(&scaler))
 	case kind != nil:
 		return fmt.Errorf("no test knows objects of kind %v", kind)
 	case object["triggers"] != nil:
 		return checkTriggers(object["triggers"], strings.Contains(text, "forewarm_served_value{"))
 	case object["behavior"] != nil:
 		return yaml.UnmarshalStrict([]byte(text), &autoscalingv2.HorizontalPodAutoscalerSpec{})
+	case object["batch"] != nil:
+		return yaml.UnmarshalStrict([]byte(text), &v1alpha1.GPUFleetSpec{})
 	default:
 		return yaml.UnmarshalStrict([]byte(text), &v1alpha1.ForecastSpec{})
 	}
@@ -107,7 +117,7 @@ func checkTriggers(triggers any, byPrometheus bool) error {
 		return err
 	}
 	if !byPrometheus {
-		return checkReferences(autoscaler.References(read))
+		return checkReferences(read)
 	}
 	for i := range read.Metrics {
 		if m := &read.Metrics[i]; m.Refused != "" {
@@ -151,7 +161,29 @@ func checkSources(value any) error {
 	return file.Close()
 }
 
-func checkReferences(references []manifest.Reference) error {
+// checkJobs checks a ScaledJob's only trigger, and its jobs.
+func checkJobs(text string) error {
+	var jobs struct {
+		Spec struct {
+			Triggers     []struct{ Metadata map[string]string }
+			JobTargetRef batchv1.JobSpec
+		}
+	}
+	if err := yaml.Unmarshal([]byte(text), &jobs); err != nil {
+		return err
+	}
+	if n := len(jobs.Spec.Triggers); n != 1 || len(jobs.Spec.JobTargetRef.Template.Spec.Containers) == 0 {
+		return fmt.Errorf("%d triggers, want one, and a container", n)
+	}
+	return keda.CheckTrigger("inference", "embeddings", jobs.Spec.Triggers[0].Metadata)
+}
+
+// checkReferences: an autoscaler reads one Forecast, or the spare GPUs of a fleet.
+func checkReferences(a *hpa.Autoscaler) error {
+	if len(a.Metrics) == 1 && a.Metrics[0].Fleet != "" {
+		return nil
+	}
+	references := autoscaler.References(a)
 	if len(references) != 1 || references[0].Refused != "" {
 		return fmt.Errorf("it does not refer to one Forecast: %+v", references)
 	}
@@ -162,7 +194,10 @@ func checkReferences(references []manifest.Reference) error {
 func specs() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[v1alpha1.ForecastSpec](), reflect.TypeFor[v1alpha1.WarmPoolSpec](),
+		reflect.TypeFor[v1alpha1.GPUFleetSpec](), reflect.TypeFor[v1alpha1.FleetGPUs](),
+		reflect.TypeFor[v1alpha1.FleetBatch](),
 		reflect.TypeFor[autoscalingv2.HorizontalPodAutoscalerSpec](), reflect.TypeFor[autoscalingv2.MetricTarget](),
+		reflect.TypeFor[autoscalingv2.ObjectMetricSource](),
 	}
 }
 
@@ -179,7 +214,7 @@ func TestFieldsWithValuesWithinTheTextAreValid(t *testing.T) {
 			}
 			found++
 			if !fitsAny(code) {
-				t.Errorf("%s: `%s` is no part of a Forecast, a WarmPool or an HPA", page, code)
+				t.Errorf("%s: `%s` is no part of a Forecast, a WarmPool, a GPUFleet or an HPA", page, code)
 			}
 		}
 	}
@@ -192,7 +227,7 @@ func TestFieldsWithValuesWithinTheTextAreValid(t *testing.T) {
 func notOurs(code string) bool {
 	field, _, _ := strings.Cut(code, ":")
 	switch field {
-	case "scopeSelector", "insecureSkipTLSVerify", "preemptionPolicy", "query", "scalingAdapter":
+	case "preemption", "scopeSelector", "insecureSkipTLSVerify", "preemptionPolicy", "query", "scalingAdapter":
 		return true
 	}
 	return false
@@ -210,9 +245,10 @@ var fieldPath = regexp.MustCompile(
 
 func TestFieldsThatThePagesNameExist(t *testing.T) {
 	roots := []reflect.Type{
-		reflect.TypeFor[v1alpha1.Forecast](), reflect.TypeFor[v1alpha1.WarmPool](), reflect.TypeFor[inspect.Outlook](),
+		reflect.TypeFor[v1alpha1.Forecast](), reflect.TypeFor[v1alpha1.WarmPool](),
+		reflect.TypeFor[v1alpha1.GPUFleet](), reflect.TypeFor[inspect.Outlook](),
 		reflect.TypeFor[v1alpha1.ForecastSpec](), reflect.TypeFor[v1alpha1.WarmPoolSpec](),
-		reflect.TypeFor[autoscalingv2.HorizontalPodAutoscaler](),
+		reflect.TypeFor[v1alpha1.GPUFleetSpec](), reflect.TypeFor[autoscalingv2.HorizontalPodAutoscaler](),
 	}
 	found := 0
 	for _, page := range userPages(t) {
@@ -244,7 +280,10 @@ func tables() map[string]string {
 }
 
 func TestFieldsInTablesExist(t *testing.T) {
-	roots := []reflect.Type{reflect.TypeFor[v1alpha1.Forecast](), reflect.TypeFor[v1alpha1.WarmPool]()}
+	roots := []reflect.Type{
+		reflect.TypeFor[v1alpha1.Forecast](), reflect.TypeFor[v1alpha1.WarmPool](),
+		reflect.TypeFor[v1alpha1.GPUFleet](),
+	}
 	found := 0
 	for _, page := range userPages(t) {
 		_, prose := repotest.Split(read(t, page))
