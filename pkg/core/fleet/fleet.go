@@ -35,8 +35,8 @@ type Member struct {
 	GPUs, Target float64
 	// MinReplicas and MaxReplicas are the limits of its autoscalers; a MaxReplicas of 0 is no limit.
 	MinReplicas, MaxReplicas int
-	// Present replicas hold GPUs or wait for them, and include those that are terminating. Wanted is what its autoscalers ask for now.
-	Present, Wanted int
+	// Present replicas hold GPUs or wait for them, and include those that are terminating.
+	Present int
 	Outlook
 }
 
@@ -89,7 +89,7 @@ func (m *Member) limited(replicas float64) float64 {
 
 // now returns the GPUs that the member holds or asks for now.
 func (m *Member) now() float64 {
-	replicas := max(m.Present, m.Wanted, m.MinReplicas, 0)
+	replicas := max(m.Present, m.MinReplicas, 0)
 	held := m.GPUs * float64(min(replicas, maxReplicas))
 	if m.valid() && m.Served >= 0 && m.Served <= maxDemand {
 		held = math.Max(held, m.gpus(m.Served))

@@ -17,14 +17,14 @@ func (p *Plan) Message(of *Spare) string {
 		fmt.Fprintf(&b, "all %s are kept for the members for the next %s", GPUCount(p.GPUs-p.Other), run)
 	} else {
 		fmt.Fprintf(&b, "%s of %s are kept for the members for the next %s, which leaves %s for batch work",
-			number(of.Need), GPUCount(p.GPUs-p.Other), run, number(p.GPUs-p.Other-of.Need))
+			Number(of.Need), GPUCount(p.GPUs-p.Other), run, Number(p.GPUs-p.Other-of.Need))
 	}
 	if p.Other > 0 {
 		fmt.Fprintf(&b, "; other pods hold %s", GPUCount(p.Other))
 	}
-	fmt.Fprintf(&b, ". The members hold %s now", number(p.Members))
+	fmt.Fprintf(&b, ". The members hold %s now", Number(p.Members))
 	if of.Margin >= 0 && !math.IsInf(of.Margin, 0) {
-		fmt.Fprintf(&b, " and are expected to need %s; past days require a margin of %s", number(of.Expected),
+		fmt.Fprintf(&b, " and are expected to need %s; past days require a margin of %s", Number(of.Expected),
 			humanize.ShareAsWritten(of.Margin))
 	}
 	b.WriteString(".")
@@ -50,15 +50,15 @@ func (s *Shortage) Message() string {
 			who = append(who, humanize.Plural(len(s.Members)-i, "other"))
 			break
 		}
-		who = append(who, fmt.Sprintf("%s (%s)", m.Name, number(m.GPUs)))
+		who = append(who, fmt.Sprintf("%s (%s)", m.Name, Number(m.GPUs)))
 	}
 	const text = "On %s from %s to %s UTC the members need up to %s, %s more than the fleet has for them: %s."
 	return fmt.Sprintf(text, s.From.Format("Mon, 2 Jan"), s.From.Format("15:04"), s.Until.Format("15:04"),
-		GPUCount(s.Need), number(s.Need-s.GPUs), humanize.List(who))
+		GPUCount(s.Need), Number(s.Need-s.GPUs), humanize.List(who))
 }
 
-// number formats GPUs, of which a replica may use a fraction.
-func number(v float64) string {
+// Number formats GPUs, of which a replica may use a fraction.
+func Number(v float64) string {
 	if math.IsInf(v, 1) {
 		return "an unlimited number"
 	}
@@ -70,5 +70,5 @@ func GPUCount(v float64) string {
 	if v == 1 {
 		return "1 GPU"
 	}
-	return number(v) + " GPUs"
+	return Number(v) + " GPUs"
 }

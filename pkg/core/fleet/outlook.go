@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -24,10 +23,8 @@ func OutlookOf(e *snapshot.ForecastSnapshot, now time.Time) Outlook {
 			out.NextDay.Values = append(out.NextDay.Values, next[i].Point)
 		}
 	}
-	for i := range e.Candidates {
-		if strings.EqualFold(e.Candidates[i].Name, e.PathModel) {
-			out.Windows = e.Candidates[i].Windows
-		}
+	if c := e.PathCandidate(); c != nil {
+		out.Windows = c.Windows
 	}
 	for i := range e.Events {
 		out.Events = append(out.Events, e.Events[i].Occurrence)

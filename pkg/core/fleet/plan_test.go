@@ -144,11 +144,10 @@ func TestUnknownMembersCountWithTheirMaximum(t *testing.T) {
 	}
 }
 
-// What members hold counts, whatever was expected: pods that are terminating, what an autoscaler asks for, and the minimum.
+// What members hold counts, whatever was expected: pods, those that are terminating too, what the autoscalers read, and the minimum.
 func TestWhatMembersHoldCounts(t *testing.T) {
 	for name, change := range map[string]func(*fleet.Member){
 		"present": func(m *fleet.Member) { m.Present = 30 },
-		"wanted":  func(m *fleet.Member) { m.Wanted = 30 },
 		"minimum": func(m *fleet.Member) { m.MinReplicas = 30 },
 		"served":  func(m *fleet.Member) { m.Served = 29.5 },
 	} {
@@ -296,14 +295,14 @@ func TestAPlannerHasNoState(t *testing.T) {
 
 // No input has a plan that gives more than there is, or a number that is not one.
 func FuzzPlan(f *testing.F) {
-	f.Add(64.0, 0.0, 1.0, 1.0, 1, 10, 3, 3, 5.0, int64(20*time.Minute), 1.0, 1.0, uint16(4100))
-	f.Add(math.Inf(1), math.NaN(), -1.0, 0.0, -5, 0, 1<<40, -3, math.Inf(1), int64(-1), math.NaN(), 0.0, uint16(3))
-	f.Add(1e300, -1e300, 1e300, 1e-300, 1<<40, 1<<41, 0, 0, 1e308, int64(math.MaxInt64), 1e-300, 1e300, uint16(600))
-	f.Fuzz(func(t *testing.T, gpus, other, size, target float64, least, most, present, wanted int, served float64,
+	f.Add(64.0, 0.0, 1.0, 1.0, 1, 10, 3, 5.0, int64(20*time.Minute), 1.0, 1.0, uint16(4100))
+	f.Add(math.Inf(1), math.NaN(), -1.0, 0.0, -5, 0, 1<<40, math.Inf(1), int64(-1), math.NaN(), 0.0, uint16(3))
+	f.Add(1e300, -1e300, 1e300, 1e-300, 1<<40, 1<<41, 0, 1e308, int64(math.MaxInt64), 1e-300, 1e300, uint16(600))
+	f.Fuzz(func(t *testing.T, gpus, other, size, target float64, least, most, present int, served float64,
 		run int64, batchGPUs, share float64, length uint16,
 	) {
 		m := office("chat")
-		m.GPUs, m.Target, m.MinReplicas, m.MaxReplicas, m.Present, m.Wanted = size, target, least, most, present, wanted
+		m.GPUs, m.Target, m.MinReplicas, m.MaxReplicas, m.Present = size, target, least, most, present
 		m.Served, m.ServedPeaks.Values = served, m.ServedPeaks.Values[:min(int(length), len(m.ServedPeaks.Values))]
 		if n := len(m.ServedPeaks.Values); n > 10 {
 			m.ServedPeaks.Values = slices.Clone(m.ServedPeaks.Values)

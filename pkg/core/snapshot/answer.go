@@ -97,6 +97,16 @@ func (e *ForecastSnapshot) IsReturnDue(now time.Time) bool {
 	return !e.ReturnDue.IsZero() && !now.Before(e.ReturnDue)
 }
 
+// PathCandidate returns the candidate that the Path is of; nil if there is none.
+func (e *ForecastSnapshot) PathCandidate() *Candidate {
+	for i := range e.Candidates {
+		if strings.EqualFold(e.Candidates[i].Name, e.PathModel) {
+			return &e.Candidates[i]
+		}
+	}
+	return nil
+}
+
 // Doubt returns why nothing must be planned with an entry at a time, in words that continue the name of a Forecast: "is stale". It is empty if
 // a model serves. The entry may be nil, before there is one.
 func (e *ForecastSnapshot) Doubt(now time.Time) string {

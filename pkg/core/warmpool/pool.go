@@ -3,8 +3,6 @@ package warmpool
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -164,11 +162,8 @@ func OutlookOf(e *snapshot.ForecastSnapshot, now time.Time) Outlook {
 	out := Outlook{Served: e.Decision.Value, Observed: e.Observed, Recent: e.Recent}
 	// The selected candidate may forecast only the lead window, but a pool looks further ahead.
 	skill := e.Skill
-	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool {
-		return strings.EqualFold(c.Name, e.PathModel)
-	})
-	if i >= 0 {
-		out.Windows, skill = e.Candidates[i].Windows, e.Candidates[i].Skill
+	if c := e.PathCandidate(); c != nil {
+		out.Windows, skill = c.Windows, c.Skill
 	}
 	out.Unreliable = unreliableReason(e, now, skill, len(out.Windows) > 0)
 	return out

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/members"
@@ -14,12 +13,10 @@ import (
 
 // Workloads has what the snapshot does not have of a Forecast: its workload's pods and autoscalers.
 type Workloads interface {
-	// Replicas returns how many replicas are on a node, and how many wait for one; known is false while that is unknown.
-	Replicas(forecast snapshot.Key) (placed, waiting int, known bool)
-	// Pods returns the UIDs of these pods, and of those that are terminating.
+	members.Workloads
+
+	// Pods returns the UIDs of the pods of the replicas, and of those that are terminating.
 	Pods(forecast snapshot.Key) []string
-	// Autoscalers returns the autoscalers that turn the Forecast's value into replicas.
-	Autoscalers(forecast snapshot.Key) []decide.Autoscaler
 }
 
 // membership has the members of a fleet at a step, and their problems.
@@ -49,15 +46,10 @@ func (p *Planner) membersOf(now time.Time, newest *snapshot.Snapshot, f *Fleet) 
 		}
 		entry := newest.Get(key)
 		member := fleet.Member{Name: m.Forecast, GPUs: m.GPUs, Outlook: fleet.OutlookOf(entry, now)}
-		scaling, problem := members.Resolve(key, entry, p.Workloads.Autoscalers)
-		if problem.Reason == "" {
-			member.Target, member.MinReplicas, member.MaxReplicas = scaling.Target, scaling.Min, scaling.Max
-			if scaling.Unlimited {
-				member.MaxReplicas = 0
-			}
-			if _, _, known := p.Workloads.Replicas(key); !known {
-				problem = members.Uncounted()
-			}
+		scaling, problem := members.Resolve(key, entry, p.Workloads)
+		member.Target, member.MinReplicas, member.MaxReplicas = scaling.Target, scaling.Min, scaling.Max
+		if scaling.Unlimited {
+			member.MaxReplicas = 0
 		}
 		if problem.Reason != "" {
 			r.add(problem.Reason, m.Forecast+" "+problem.Advice)

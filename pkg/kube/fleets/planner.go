@@ -64,9 +64,10 @@ type planned struct {
 	members  membership
 	batch    batch
 	shortage *fleet.Shortage
-	// hasPlan is false if the State has a Problem.
-	hasPlan bool
 }
+
+// hasPlan reports whether the State has a Plan.
+func (o *planned) hasPlan() bool { return o.State.Problem == "" }
 
 // NewPlanner returns a planner.
 func NewPlanner(in Dependencies) *Planner {
@@ -132,7 +133,6 @@ func (p *Planner) plan(now time.Time, newest *snapshot.Snapshot, f *Fleet, by *f
 			out.Running = append(out.Running, out.batch.running[i])
 		}
 	}
-	out.hasPlan = true
 	out.Plan, out.Refused = by.Plan(now, in), out.batch.refused
 	out.Day = by.Day(now, &in)
 	out.shortage = out.Day.Shortage()

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/kube/writes"
 )
@@ -16,8 +17,8 @@ import (
 // status returns the status of a fleet with rounded numbers.
 func (o *planned) status(now time.Time) *v1alpha1.GPUFleetStatus {
 	out := &v1alpha1.GPUFleetStatus{ObservedGeneration: o.Generation}
-	if o.hasPlan {
-		out.GPUs, out.Members, out.Other = rounded(o.Plan.GPUs), rounded(o.Plan.Members), rounded(o.Plan.Other)
+	if o.hasPlan() {
+		out.GPUs, out.Members, out.Other = fleet.Number(o.Plan.GPUs), fleet.Number(o.Plan.Members), fleet.Number(o.Plan.Other)
 		out.Message = v1alpha1.Clip(o.message())
 		var spare []string
 		for i := range o.Resolved.Batch {
@@ -41,7 +42,7 @@ func (o *planned) batchStatus(i int) v1alpha1.FleetBatchStatus {
 	for j := range o.Plan.Batch {
 		if b := &o.Plan.Batch[j]; b.Name == name {
 			out.Replicas = int32(b.Replicas) //nolint:gosec // At most ten million.
-			out.Need = rounded(math.Min(b.Need, o.Plan.GPUs))
+			out.Need = fleet.Number(math.Min(b.Need, o.Plan.GPUs))
 		}
 	}
 	return out
@@ -59,9 +60,6 @@ func (o *planned) message() string {
 	return strings.Join(texts, " ")
 }
 
-// rounded formats a number of GPUs, of which a replica may use a fraction.
-func rounded(v float64) string { return humanize.Number(math.Round(10*v) / 10) }
-
 // conditions returns all conditions of a fleet.
 func (o *planned) conditions() []metav1.Condition {
 	var out []metav1.Condition
@@ -73,7 +71,7 @@ func (o *planned) conditions() []metav1.Condition {
 		return append(out, condition(kind, metav1.ConditionFalse, v1alpha1.FleetReasonInvalid, o.Fleet.Problem))
 	}
 	out = append(out, o.readyCondition(), o.membersCondition(), o.capacityCondition())
-	if o.hasPlan {
+	if o.hasPlan() {
 		out = append(out, o.batchCondition(), o.shortageCondition())
 	}
 	return out
@@ -86,7 +84,7 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 func (o *planned) readyCondition() metav1.Condition {
 	const kind = v1alpha1.FleetConditionReady
 	switch {
-	case !o.hasPlan:
+	case !o.hasPlan():
 		return condition(kind, metav1.ConditionFalse, v1alpha1.FleetReasonNoPlan, o.capacity.message)
 	case len(o.Plan.Unknown) > 0:
 		return condition(kind, metav1.ConditionFalse, v1alpha1.FleetReasonMembersUnknown,

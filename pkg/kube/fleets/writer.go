@@ -154,7 +154,7 @@ func (w *StatusWriter) Collect(out chan<- prometheus.Metric) {
 	}
 	for i := range *newest {
 		o := &(*newest)[i]
-		if !o.hasPlan {
+		if !o.hasPlan() {
 			continue
 		}
 		send := func(d *prometheus.Desc, v float64, further ...string) {

@@ -7,31 +7,39 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// Scaling is how the autoscalers of a member turn demand into replicas.
+// Scaling is how the autoscalers of a member turn demand into replicas, and how many there are.
 type Scaling struct {
 	// Target is the demand that a replica sustains, in the demand's unit.
 	Target float64
 	// Min and Max are the highest limits of the autoscalers. Unlimited: one of them has no maximum.
 	Min, Max  int
 	Unlimited bool
+	// Placed replicas have a place on a node; Waiting replicas have none yet.
+	Placed, Waiting int
 }
 
 // Problem is why nothing can be planned for a member. Doubt and Advice continue a sentence that begins with the name of a Forecast. The zero
 // value is no problem.
 type Problem struct{ Reason, Doubt, Advice string }
 
-// Autoscalers returns the autoscalers that turn a Forecast's value into replicas.
-type Autoscalers func(forecast snapshot.Key) []decide.Autoscaler
+// Workloads has what the snapshot does not have of a Forecast: its workload's replicas and autoscalers.
+type Workloads interface {
+	// Replicas returns how many replicas are on a node, and how many wait for a node; known is false while that is unknown.
+	Replicas(forecast snapshot.Key) (placed, waiting int, known bool)
+	// Autoscalers returns the autoscalers that turn the Forecast's value into replicas.
+	Autoscalers(forecast snapshot.Key) []decide.Autoscaler
+}
 
-// Resolve returns how a member is scaled, or why that is unknown. entry is nil if there is no such Forecast.
-func Resolve(key snapshot.Key, entry *snapshot.ForecastSnapshot, of Autoscalers) (Scaling, Problem) {
+// Resolve returns how a member is scaled, and what is unknown about it. entry is nil if there is no such Forecast. If only the replicas
+// cannot be counted, the rest of the Scaling is valid.
+func Resolve(key snapshot.Key, entry *snapshot.ForecastSnapshot, of Workloads) (Scaling, Problem) {
 	if entry == nil {
 		return Scaling{}, Problem{
 			v1alpha1.PoolReasonForecastNotFound, "is missing", "is not a Forecast in " + key.Namespace +
 				": correct the name, or create the Forecast",
 		}
 	}
-	scalings := of(key)
+	scalings := of.Autoscalers(key)
 	if len(scalings) == 0 {
 		return Scaling{}, Problem{
 			v1alpha1.PoolReasonNoScalingTarget, "without an autoscaler", "is not read by an autoscaler, so " +
@@ -45,12 +53,11 @@ func Resolve(key snapshot.Key, entry *snapshot.ForecastSnapshot, of Autoscalers)
 		out.Min, out.Max = max(out.Min, int(s.HPA.Min)), max(out.Max, int(s.HPA.Max))
 		out.Unlimited = out.Unlimited || s.HPA.Max <= 0
 	}
-	return out, Problem{}
-}
-
-// Uncounted is the problem of a member whose replicas are unknown.
-func Uncounted() Problem {
-	return Problem{
+	if placed, waiting, known := of.Replicas(key); known {
+		out.Placed, out.Waiting = placed, waiting
+		return out, Problem{}
+	}
+	return out, Problem{
 		v1alpha1.PoolReasonReplicasUnknown, "has replicas that Forewarm cannot count",
 		"has replicas that Forewarm cannot count: see status.leadTimeSource of the Forecast",
 	}

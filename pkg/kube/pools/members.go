@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
@@ -20,12 +19,10 @@ import (
 
 // Workloads has what the snapshot does not have of a Forecast: its workload's replicas, starts and autoscalers.
 type Workloads interface {
-	// Replicas returns how many replicas are on a node, and how many wait for a node; known is false while that is unknown.
-	Replicas(forecast snapshot.Key) (placed, waiting int, known bool)
+	members.Workloads
+
 	// Starts returns the lead times of starts on existing nodes and of starts with a new node; measured is false if there are none.
 	Starts(forecast snapshot.Key, now time.Time) (parts leadtime.Estimates, measured bool)
-	// Autoscalers returns the autoscalers that turn the Forecast's value into replicas.
-	Autoscalers(forecast snapshot.Key) []decide.Autoscaler
 }
 
 // poolsByMember has the pools that list each member, without invalid and deleted pools.
@@ -89,7 +86,10 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 		}
 		member := warmpool.Member{Name: m.Forecast, Chunks: m.Chunks}
 		member.Outlook = warmpool.OutlookOf(newest.Get(key), now)
-		if problem := c.resolveMember(newest.Get(key), key, &member); problem.Reason != "" {
+		scaling, problem := members.Resolve(key, newest.Get(key), c.Workloads)
+		member.Target, member.MinReplicas, member.MaxReplicas = scaling.Target, scaling.Min, scaling.Max
+		member.Placed, member.Waiting = scaling.Placed, scaling.Waiting
+		if problem.Reason != "" {
 			r.addProblem(problem.Reason, m.Forecast+" "+problem.Advice)
 			member.Outlook.Unreliable = problem.Doubt
 		} else if member.Outlook.Unreliable != "" {
@@ -98,23 +98,6 @@ func (c *Controller) resolveMembers(now time.Time, newest *snapshot.Snapshot, p 
 		r.members = append(r.members, member)
 	}
 	return r
-}
-
-// resolveMember adds a member's replicas and autoscalers.
-func (c *Controller) resolveMember(
-	entry *snapshot.ForecastSnapshot, key snapshot.Key, member *warmpool.Member,
-) members.Problem {
-	scaling, problem := members.Resolve(key, entry, c.Workloads.Autoscalers)
-	if problem != (members.Problem{}) {
-		return problem
-	}
-	member.Target, member.MinReplicas, member.MaxReplicas = scaling.Target, scaling.Min, scaling.Max
-	placed, waiting, known := c.Workloads.Replicas(key)
-	if !known {
-		return members.Uncounted()
-	}
-	member.Placed, member.Waiting = placed, waiting
-	return members.Problem{}
 }
 
 // joinFirst joins the first few texts of a list.

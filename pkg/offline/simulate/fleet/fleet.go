@@ -108,17 +108,15 @@ func (r *Result) Find(policy string) *Outcome {
 
 // Simulate plays all policies. progress is called before each and may be nil. The errors are those of Validate.
 func Simulate(ctx context.Context, c *Config, progress func(policy string)) (*Result, error) {
-	static := c.Static
-	if static == 0 {
-		smallest, _, err := c.SmallestStatic()
-		if err != nil {
-			return nil, err
-		}
-		static = smallest
-	}
 	asked, err := c.asked()
 	if err != nil {
 		return nil, err
+	}
+	static := c.Static
+	if static == 0 {
+		if static, _, err = c.smallestStatic(asked); err != nil {
+			return nil, err
+		}
 	}
 	out := &Result{
 		GPUs: c.GPUs, Static: min(static, c.GPUs), Hours: (time.Duration(c.steps())*sim.DefaultSync - warmUp).Hours(),
@@ -243,6 +241,10 @@ func (c *Config) SmallestStatic() (gpus, unlimited float64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+	return c.smallestStatic(asked)
+}
+
+func (c *Config) smallestStatic(asked []float64) (gpus, unlimited float64, err error) {
 	badHours := func(gpus int) float64 {
 		reports, failed := c.play(float64(gpus), nil, nil)
 		err = errors.Join(err, failed)

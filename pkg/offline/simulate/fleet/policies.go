@@ -63,7 +63,7 @@ func (c *Config) planned() func(time.Time, []sim.Placement) []int {
 			m, replicas := &c.Members[i], all[i].Placed+all[i].Waiting
 			f.Members = append(f.Members, fleet.Member{
 				Name: m.Name, GPUs: m.GPUs, Target: float64(m.Spec.HPA.Metrics[0].Target) / 1000,
-				MinReplicas: int(m.Spec.HPA.Min), MaxReplicas: int(m.Spec.HPA.Max), Present: replicas, Wanted: replicas,
+				MinReplicas: int(m.Spec.HPA.Min), MaxReplicas: int(m.Spec.HPA.Max), Present: replicas,
 				Outlook: m.Outlook(at),
 			})
 		}
