@@ -18,7 +18,8 @@ import (
 func (o *planned) status(now time.Time) *v1alpha1.GPUFleetStatus {
 	out := &v1alpha1.GPUFleetStatus{ObservedGeneration: o.Generation}
 	if o.hasPlan() {
-		out.GPUs, out.Members, out.Other = fleet.Number(o.Plan.GPUs), fleet.Number(o.Plan.Members), fleet.Number(o.Plan.Other)
+		out.GPUs, out.Members = fleet.Number(o.Plan.GPUs), fleet.Number(o.Plan.Members)
+		out.Other = fleet.Number(o.Plan.Other)
 		out.Message = v1alpha1.Clip(o.message())
 		var spare []string
 		for i := range o.Resolved.Batch {
