@@ -97,14 +97,17 @@ func CheckTrigger(namespace, name string, metadata map[string]string) error {
 }
 
 func checkName(key, name, kind, example string) error {
-	advice := fmt.Sprintf("write the name of a %s in the namespace of the ScaledObject, for example %s", kind, example)
+	problem := ""
 	switch {
 	case name == "":
-		return fmt.Errorf("%s is missing: %s", key, advice)
+		problem = key + " is missing"
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
-		return fmt.Errorf("%s=%.64q is not a valid name: %s", key, name, advice)
+		problem = fmt.Sprintf("%s=%.64q is not a valid name", key, name)
+	default:
+		return nil
 	}
-	return nil
+	const advice = "%s: write the name of a %s in the namespace of the ScaledObject, for example %s"
+	return fmt.Errorf(advice, problem, kind, example)
 }
 
 // checkFleet notes every problem of a trigger that has a fleet or a batch.

@@ -129,8 +129,8 @@ func TestAllocations(t *testing.T) {
 			}
 		})
 		t.Logf("%s: %g allocations", name, got)
-		if got > 12 {
-			t.Errorf("%s: %g allocations, want at most 12", name, got)
+		if got > 10 {
+			t.Errorf("%s: %g allocations, want at most 10", name, got)
 		}
 	}
 }
