@@ -39,7 +39,7 @@ func TestBesideKEDA(t *testing.T) { //nolint:tparallel // Forewarm is away only 
 	}
 	scaler := fmt.Sprintf("127.0.0.1:%d", port)
 	s.forewarm(t, "deploy/with-keda-scaler", 1, "--keda-address="+scaler)
-	s.MustApply(t, clientAuthentication)
+	s.MustApply(t, clustertest.ClientAuthentication)
 	clustertest.MustEventually(t, func() string {
 		if s.get(t, "secret", "forewarm-client", "-n", "keda", "-o", "jsonpath={.data.tls\\.crt}") == "" {
 			return "KEDA has no certificate for Forewarm"
@@ -145,17 +145,6 @@ func (s *stage) triggers(t *testing.T, scaler string) {
 		s.explainTriggered(t, kind)
 	}
 }
-
-// clientAuthentication is KEDA's certificate for Forewarm, which Forewarm's leader signs.
-const clientAuthentication = `
-apiVersion: keda.sh/v1alpha1
-kind: ClusterTriggerAuthentication
-metadata: {name: forewarm}
-spec:
-  secretTargetRef:
-    - {parameter: caCert, name: forewarm-client, key: ca.crt}
-    - {parameter: tlsClientCert, name: forewarm-client, key: tls.crt}
-    - {parameter: tlsClientKey, name: forewarm-client, key: tls.key}`
 
 // scaledObject returns a ScaledObject with a target of 10, active above a demand of 5.
 func scaledObject(namespace, name, kind, scaler string, least int) string {

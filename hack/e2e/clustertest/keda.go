@@ -124,3 +124,14 @@ func (c *Cluster) writeCertificates(dir, name, service string) error {
 	}
 	return nil
 }
+
+// ClientAuthentication is KEDA's certificate for Forewarm, which Forewarm's leader signs.
+const ClientAuthentication = `
+apiVersion: keda.sh/v1alpha1
+kind: ClusterTriggerAuthentication
+metadata: {name: forewarm}
+spec:
+  secretTargetRef:
+    - {parameter: caCert, name: forewarm-client, key: ca.crt}
+    - {parameter: tlsClientCert, name: forewarm-client, key: tls.crt}
+    - {parameter: tlsClientKey, name: forewarm-client, key: tls.key}`
