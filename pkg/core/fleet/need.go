@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -31,7 +32,7 @@ func (h *history) expect(i int, now float64, k int) float64 {
 		for _, v := range h.gpus[from-early : min(from+k+late+1, i)] {
 			high = math.Max(high, v)
 		}
-		gpus = math.Max(gpus, high+persistence*(now-h.nearest(from, now)))
+		gpus = math.Max(gpus, high+persistence*(now-h.usual(from, now)))
 	}
 	return gpus
 }
@@ -41,12 +42,9 @@ func cellsIn(run time.Duration) int {
 	return min(max(int((run+Cell-1)/Cell), 1), cellsPerDay)
 }
 
-// nearest returns what the members asked for in a cell of the past or in the cell before it: the value that is nearer to what they ask for
-// now. A ramp of that cell may still be ahead.
-func (h *history) nearest(at int, now float64) float64 {
-	before, then := h.gpus[at-1], h.gpus[at]
-	if math.Abs(now-before) < math.Abs(now-then) {
-		return before
-	}
-	return then
+// usual returns what the members asked for at the same moment of the past, as far as a cell and those before it tell: the value between
+// them that is nearest to what they ask for now. In a ramp, nothing tells when it began within its cell, and now it may begin later.
+func (h *history) usual(at int, now float64) float64 {
+	low := slices.Min(h.gpus[max(0, at-1-late) : at+1])
+	return math.Max(low, math.Min(now, max(h.gpus[at-1], h.gpus[at])))
 }

@@ -72,7 +72,9 @@ func TestRunsEndBeforeTheRamp(t *testing.T) {
 	}
 }
 
-// A ramp that begins within the 5 minutes of the history: until it begins, what the members ask for now says nothing about it.
+// A ramp that began within the 5 minutes of the history yesterday, and begins up to 5 minutes later today. Until it begins, what the members ask
+// for now says nothing about it. While it lasts, they already ask for more than in the cell before, and still for less than in its own: neither is
+// a difference to yesterday.
 func TestARampWithinTheCell(t *testing.T) {
 	f := fleet.Fleet{GPUs: 32, Batch: []fleet.Consumer{batch(20 * time.Minute)}}
 	m := member("chat", func(at time.Time) float64 {
@@ -81,12 +83,15 @@ func TestARampWithinTheCell(t *testing.T) {
 		}
 		return 20
 	})
-	m.Served = 4
-	for _, minutes := range []int{45, 59, 60, 61} {
+	for _, minutes := range []int{45, 59, 60, 61, 62, 63, 65, 67} {
 		at := now().Add(time.Duration(minutes) * time.Minute)
+		m.Served = 4
 		f.Members = []fleet.Member{extended(m, at)}
-		if got := plan(t, at, f).Batch[0]; got.Replicas != 12 {
-			t.Errorf("at %s: %+v, want 12 batch replicas", at.Format("15:04"), got)
+		for served := 4.0; served == 4 || minutes >= 60 && served <= 20; served++ {
+			f.Members[0].Served = served
+			if got := plan(t, at, f).Batch[0]; got.Replicas != 12 {
+				t.Errorf("at %s with %v: %+v, want 12 batch replicas", at.Format("15:04"), served, got)
+			}
 		}
 	}
 }
