@@ -97,7 +97,7 @@ func CheckTrigger(namespace, name string, metadata map[string]string) error {
 }
 
 func checkName(key, name, kind, example string) error {
-	problem := ""
+	var problem string
 	switch {
 	case name == "":
 		problem = key + " is missing"
