@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 	"github.com/forewarm/forewarm/hack/processtest"
+
+	"github.com/forewarm/forewarm/hack/e2e/clustertest"
 )
 
 // The time from the beginning of the test to the rise of the demand, and the same if the rise is not waited for.
@@ -44,7 +45,7 @@ func TestFleet(t *testing.T) {
 	f := s.MustCreateFleet(t, `{nodeSelector: {nvidia.com/gpu.present: "true"}}`, "{}", scaler)
 	s.scaled(t, "fleet", "chat", clustertest.NightReplicas)
 	f.Fill(t, clustertest.GPUs)
-	s.readFleet(t, f)
+	readFleet(t, f)
 	s.awayFromFleet(t, f)
 	if ahead == forRamp {
 		f.Ramp(t, rise, 4*time.Minute, 5*time.Second, clustertest.GPUs)
@@ -65,7 +66,7 @@ func fleetMember() string {
 }
 
 // readFleet: only listed consumers get a number, and the object explains itself.
-func (s *stage) readFleet(t *testing.T, f *clustertest.Fleet) {
+func readFleet(t *testing.T, f *clustertest.Fleet) {
 	t.Helper()
 	if _, err := f.Spare(t, "unknown"); err == nil || !strings.Contains(err.Error(), "embeddings") {
 		t.Errorf("an unlisted reader gets %v, want an error that lists the consumers", err)

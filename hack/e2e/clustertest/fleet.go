@@ -110,6 +110,11 @@ func (f *Fleet) Jobs(t *testing.T) []batchv1.Job {
 	return jobs.Items
 }
 
+// metricList is the part of a metric's values that is read.
+type metricList struct{ Items []metricValue }
+
+type metricValue struct{ Value string }
+
 // Spare returns the Object metric, as a consumer reads it.
 func (f *Fleet) Spare(t *testing.T, consumer string) (int, error) {
 	t.Helper()
@@ -118,7 +123,7 @@ func (f *Fleet) Spare(t *testing.T, consumer string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var list struct{ Items []struct{ Value string } }
+	var list metricList
 	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Items) != 1 {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -182,5 +187,6 @@ func (f *Fleet) Ramp(t *testing.T, rise time.Time, afterwards, allowed time.Dura
 	if most > gpus-DayReplicas {
 		t.Errorf("%d jobs ran when the demand rose, want %d at most", most, gpus-DayReplicas)
 	}
-	t.Logf("the longest wait for a GPU was %.1f s; at most %d jobs ran from a minute before the rise on", longest.Seconds(), most)
+	t.Logf("the longest wait for a GPU was %.1f s; at most %d jobs ran from a minute before the rise on",
+		longest.Seconds(), most)
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/hack/processtest"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/hack/e2e/clustertest"
-	"github.com/forewarm/forewarm/hack/processtest"
 )
 
 // firstQuota has too few GPUs for the member's day.
