@@ -151,21 +151,19 @@ func record(ctx context.Context, all map[string]forecast.Series, names []string)
 type row struct {
 	*fleet.Result
 
-	// part is the static part by which the number of GPUs was chosen. unlimited is the share of the demand in bad hours with as many GPUs
-	// as the members ask for.
-	part, unlimited float64
-	run             time.Duration
+	// part is the static part by which the number of GPUs was chosen.
+	part float64
+	run  time.Duration
 }
 
 // measure plays a group of members on fleets of several sizes.
 func measure(ctx context.Context, members []fleet.Member) ([]row, error) {
 	batch := corefleet.Consumer{Name: "batch", GPUs: 1, Share: 1}
 	c := fleet.Config{Members: members, Limit: limit, GPUs: unlimitedGPUs, Batch: []corefleet.Consumer{batch}}
-	static, unlimited, err := c.SmallestStatic()
+	static, err := c.SmallestStatic()
 	if err != nil {
 		return nil, err
 	}
-	c.Static = static
 	var out []row
 	for _, part := range []float64{.75, .9, .5} {
 		for _, length := range []time.Duration{20 * time.Minute, time.Hour} {
@@ -174,7 +172,7 @@ func measure(ctx context.Context, members []fleet.Member) ([]row, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, row{r, part, unlimited, length})
+			out = append(out, row{r, part, length})
 		}
 	}
 	return out, nil
@@ -204,7 +202,7 @@ func write(out io.Writer, rows []row) error {
 			hour = fmt.Sprintf("%.0f%% late", 100*ours.Worst.Late)
 		}
 		fmt.Fprintf(table, "%s\t%.0f\t%.0f\t%v\t%.0fm\t%.2f%%\t%.2f%%\t%.2f%%\t%.0f\t%+.0f%%\t%+.0f%%\t%.0f%%\t",
-			strings.Join(r.Members, ", "), r.Hours/24, r.GPUs, r.part, r.run.Minutes(), 100*r.unlimited,
+			strings.Join(r.Members, ", "), r.Hours/24, r.GPUs, r.part, r.run.Minutes(), 100*r.AloneBadHours,
 			100*r.Find(fleet.Static).BadHours, 100*f.badHours, ours.Done, 100*f.more, 100*((1+f.more)/f.ofOracle-1),
 			100*f.ofOracle)
 		fmt.Fprintf(table, "%.0f\t%.0f\t%.1f%%\t%s\t\n", r.Find(fleet.Reactive).Killed, ours.Killed, 100*f.killed, hour)

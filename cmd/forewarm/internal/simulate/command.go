@@ -42,7 +42,7 @@ query of KEDA's prometheus trigger.
 Exit codes:
   0    the simulation is complete
   1    wrong usage, or something cannot be read or simulated
-  130  interrupted; the output shows the results so far`
+  130  interrupted; the output shows the results so far (none with --fleet)`
 
 const examples = `  forewarm simulate --trace load.csv --column requests --hpa hpa.yaml --lead-time 5m
   forewarm simulate --prometheus http://localhost:9090 --preset vllm --range 14d --hpa hpa.yaml \

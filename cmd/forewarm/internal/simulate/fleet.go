@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -110,6 +111,9 @@ func runFleet(ctx context.Context, o *options, t terminal) error {
 		return cmdline.IfInterrupted(ctx, err)
 	}
 	got, err := PlayFleet(ctx, t.bar, c, configs)
+	if err != nil && ctx.Err() != nil {
+		err = errors.New("interrupted: there are no results before all policies are simulated")
+	}
 	if err != nil {
 		return cmdline.IfInterrupted(ctx, err)
 	}
@@ -213,14 +217,17 @@ func PlayFleet(
 // readHistories reads the demand of all members, and cuts it to the time that all have in common. doubt is not nil if some of it looks
 // like no demand.
 func (o *options) readHistories(ctx context.Context, t terminal, configs []compare.Config) (doubt, err error) {
+	unused := maps.Clone(o.fleet.histories)
 	for i := range configs {
-		if name := configs[i].Source; o.fleet.histories[name] == "" {
+		name := configs[i].Source
+		if o.fleet.histories[name] == "" {
 			err := fmt.Errorf("no history of member %s is given: set --history %s=FILE", name, name)
 			return nil, cmdline.UsageError(err)
 		}
+		delete(unused, name)
 	}
-	if len(o.fleet.histories) > len(configs) {
-		return nil, cmdline.UsageError(errors.New("--history has a NAME that is not a member of the fleet"))
+	for _, name := range slices.Sorted(maps.Keys(unused)) {
+		return nil, cmdline.UsageError(fmt.Errorf("--history %s=…: the fleet has no member %s", name, name))
 	}
 	for i := range configs {
 		options := o.memberHistory(configs[i].Source)

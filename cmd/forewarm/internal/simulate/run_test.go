@@ -86,6 +86,21 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// An interrupted simulation of a fleet says that there are no results.
+func TestInterruptedFleet(t *testing.T) {
+	const traces = "../../../../testdata/traces/"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var out bytes.Buffer
+	err := simulate.Run(ctx, &out, &stopping{word: "simulating Forewarm on llm", cancel: cancel},
+		"--fleet", traces+"fleet.yaml", "--hpa", traces+"fleet_hpas.yaml",
+		"--history", "llm="+traces+"llm_14d.csv.gz", "--history", "office="+traces+"office_14d.csv.gz")
+	if err == nil || !strings.Contains(err.Error(), "interrupted: there are no results") ||
+		cmdline.ExitCode(err) != cmdline.Interrupted || out.Len() > 0 {
+		t.Errorf("%v with exit code %d: %s", err, cmdline.ExitCode(err), out.String())
+	}
+}
+
 // A page that cannot be written is an error, and names the file.
 func TestPageThatCannotBeWritten(t *testing.T) {
 	var load strings.Builder

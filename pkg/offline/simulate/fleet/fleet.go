@@ -28,8 +28,6 @@ type Config struct {
 	Batch   []fleet.Consumer
 	// Limit is the share of the members' demand that may arrive in bad hours in the static partition.
 	Limit float64
-	// Static are the GPUs of the members in the static partition; 0 for the smallest part that keeps the Limit.
-	Static float64
 	// Record gets each step of all policies but static; it may be nil.
 	Record func(Moment)
 }
@@ -73,8 +71,11 @@ type Result struct {
 	Members []string `json:"members"`
 	Hours   float64  `json:"hours"`
 	// Static are the GPUs of the members in the static partition.
-	Static   float64   `json:"staticMembersGPUs"`
-	Outcomes []Outcome `json:"policies"`
+	Static float64 `json:"staticMembersGPUs"`
+	// Asked are the most GPUs that the members ask for together. AloneBadHours is the share of their demand in bad hours if they get them.
+	Asked         float64   `json:"maxAskedGPUs"`
+	AloneBadHours float64   `json:"aloneBadHoursShare"`
+	Outcomes      []Outcome `json:"policies"`
 }
 
 // Outcome is what becomes of the members and the batch work with a policy.
@@ -112,14 +113,13 @@ func Simulate(ctx context.Context, c *Config, progress func(policy string)) (*Re
 	if err != nil {
 		return nil, err
 	}
-	static := c.Static
-	if static == 0 {
-		if static, _, err = c.smallestStatic(asked); err != nil {
-			return nil, err
-		}
+	static, alone, err := c.smallestStatic(asked)
+	if err != nil {
+		return nil, err
 	}
 	out := &Result{
-		GPUs: c.GPUs, Static: min(static, c.GPUs), Hours: (time.Duration(c.steps())*sim.DefaultSync - warmUp).Hours(),
+		GPUs: c.GPUs, Static: min(static, c.GPUs), Asked: slices.Max(asked), AloneBadHours: alone,
+		Hours: (time.Duration(c.steps())*sim.DefaultSync - warmUp).Hours(),
 	}
 	for i := range c.Members {
 		out.Members = append(out.Members, c.Members[i].Name)
@@ -235,16 +235,18 @@ func (c *Config) asked() ([]float64, error) {
 }
 
 // SmallestStatic returns the smallest whole number of GPUs for the members with which they keep the limit. If they do not keep it with
-// all that they ask for, it is the smallest number with which they are no worse. unlimited is their share in bad hours then.
-func (c *Config) SmallestStatic() (gpus, unlimited float64, err error) {
+// all that they ask for, it is the smallest number with which they are no worse.
+func (c *Config) SmallestStatic() (float64, error) {
 	asked, err := c.asked()
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	return c.smallestStatic(asked)
+	gpus, _, err := c.smallestStatic(asked)
+	return gpus, err
 }
 
-func (c *Config) smallestStatic(asked []float64) (gpus, unlimited float64, err error) {
+// smallestStatic also returns the share of the members' demand in bad hours if they get all that they ask for.
+func (c *Config) smallestStatic(asked []float64) (gpus, alone float64, err error) {
 	badHours := func(gpus int) float64 {
 		reports, failed := c.play(float64(gpus), nil, nil)
 		err = errors.Join(err, failed)
@@ -253,15 +255,15 @@ func (c *Config) smallestStatic(asked []float64) (gpus, unlimited float64, err e
 		return o.BadHours
 	}
 	low, high := 1, int(math.Ceil(slices.Max(asked)))
-	unlimited = badHours(high)
+	alone = badHours(high)
 	for low < high && err == nil {
-		if middle := (low + high) / 2; badHours(middle) <= max(unlimited, c.Limit) {
+		if middle := (low + high) / 2; badHours(middle) <= max(alone, c.Limit) {
 			high = middle
 		} else {
 			low = middle + 1
 		}
 	}
-	return float64(low), unlimited, err
+	return float64(low), alone, err
 }
 
 // judge sets the figures of the members.

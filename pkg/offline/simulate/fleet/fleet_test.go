@@ -129,7 +129,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// If the members need all GPUs, nothing is left for batch work in a static partition.
+// If the members need all GPUs, nothing is left for batch work in a static partition. If there are fewer than they ask for, the result says
+// what they lose.
 func TestTooFewGPUs(t *testing.T) {
 	c := fleet.Config{
 		GPUs: 12, Limit: 0.01, Members: []fleet.Member{member(t, "code", 5, 12)},
@@ -141,6 +142,15 @@ func TestTooFewGPUs(t *testing.T) {
 	}
 	if text := r.Text(100); !strings.Contains(text, "would have left nothing") {
 		t.Error(text)
+	}
+	c.GPUs = 4
+	small := simulate(t, c)
+	if small.Asked <= 4 || small.AloneBadHours >= small.Find(fleet.Forewarm).BadHours {
+		t.Errorf("%+v", small)
+	}
+	want := fmt.Sprintf("The members ask for up to %v GPUs. If they got them,", small.Asked)
+	if text := small.Text(100); !strings.Contains(text, want) || strings.Contains(text, "of 0 batch runs") {
+		t.Errorf("%q is not in\n%s", want, text)
 	}
 }
 
@@ -161,7 +171,7 @@ func TestWrongFleets(t *testing.T) {
 		if _, err := fleet.Simulate(t.Context(), &c, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-		if _, _, err := c.SmallestStatic(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := c.SmallestStatic(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("smallest part: %v, want %q", err, want)
 		}
 	}
