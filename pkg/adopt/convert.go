@@ -307,7 +307,11 @@ func (c *converter) write(
 	workload := workloadKey(f.Namespace, f.Spec.TargetRef.Kind, f.Spec.TargetRef.Name)
 	var events []*timetable
 	for _, t := range c.timetables {
-		if t.workload == workload && t.forecast == "" && t.err == nil {
+		switch {
+		case t.workload != workload || t.forecast != "" || t.err != nil:
+		case len(events) == manifest.MaxForecastEvents:
+			t.err = fmt.Errorf("the Forecast %s already has %d events", f.Name, len(events))
+		default:
 			why = append(why, fmt.Sprintf("events[%d]: %s, %s", len(events), t.object, t.text)+keepTimetable)
 			events, f.Spec.Events = append(events, t), append(f.Spec.Events, t.event)
 		}

@@ -33,14 +33,21 @@ type timetable struct {
 // newTimetable completes a timetable. The replicas are kept from each time of a schedule until the next time of any of the others.
 func newTimetable(t timetable, replicas, start string, ends []string) *timetable {
 	n, err := strconv.ParseInt(replicas, 10, 32)
-	if err != nil || n < 1 {
+	switch {
+	case err != nil:
+		t.err = fmt.Errorf("%.64q is not a number of replicas: correct it", replicas)
+		return &t
+	case n < 1:
 		t.err = errors.New("it asks for no replicas, and a Forecast needs no event for this")
 		return &t
 	}
 	found, err := importer.Timetable(start, ends, t.event.TimeZone)
-	t.event.Replicas, t.event.Start = int32(n), v1alpha1.EventTime(found.Start)
+	found.Name, found.Replicas = t.event.Name, int32(n)
+	t.event.Replicas, t.event.Start = found.Replicas, v1alpha1.EventTime(found.Start)
 	t.event.Recurrence, t.event.Duration = found.Recurrence, v1alpha1.Duration(model.Duration(found.Duration).String())
-	t.err = err
+	if t.err = err; err == nil {
+		t.err = found.Check()
+	}
 	return &t
 }
 
@@ -74,6 +81,20 @@ type cronJob struct {
 	RunOnce        bool
 }
 
+// recurring returns the jobs that recur, and leaves out the others.
+func (c *converter) recurring(object string, all []cronJob) []cronJob {
+	var out []cronJob
+	for _, j := range all {
+		if !j.RunOnce {
+			out = append(out, j)
+			continue
+		}
+		const once = "job %s sets %d replicas once, at %q: write an event that starts then"
+		c.leave(object, "cron", fmt.Sprintf(once, j.Name, j.TargetSize, j.Schedule))
+	}
+	return out
+}
+
 // cronHPA reads the timetables of a CronHorizontalPodAutoscaler. The smallest size is the minimum of the autoscaler, and each larger size is
 // kept until the next job.
 func (c *converter) cronHPA(object *unstructured.Unstructured, all []*unstructured.Unstructured) {
@@ -84,16 +105,23 @@ func (c *converter) cronHPA(object *unstructured.Unstructured, all []*unstructur
 	}
 	spec, err := json.Marshal(object.Object["spec"])
 	err = cmp.Or(err, json.Unmarshal(spec, &s))
-	jobs := s.Jobs
 	bySize := func(a, b cronJob) int { return cmp.Compare(a.TargetSize, b.TargetSize) }
 	switch {
 	case err != nil:
 		c.leave(objectName(object), "", "it cannot be read: "+err.Error()+": correct it")
 		return
-	case len(s.ExcludeDates) > 0, slices.ContainsFunc(jobs, func(j cronJob) bool { return j.RunOnce }):
-		c.leave(objectName(object), "", "it has excludeDates, or a job that runs once: write its events by hand")
+	case len(s.Jobs) == 0:
+		c.leave(objectName(object), "", "it has no jobs: delete it")
 		return
-	case len(jobs) == 0 || slices.MinFunc(jobs, bySize).TargetSize == slices.MaxFunc(jobs, bySize).TargetSize:
+	case len(s.ExcludeDates) > 0:
+		c.leave(objectName(object), "", "it has excludeDates: write its events by hand, with these days in exceptOn")
+		return
+	}
+	jobs := c.recurring(objectName(object), s.Jobs)
+	switch {
+	case len(jobs) == 0:
+		return
+	case slices.MinFunc(jobs, bySize).TargetSize == slices.MaxFunc(jobs, bySize).TargetSize:
 		c.leave(objectName(object), "", "it always asks for one number of replicas: set minReplicas of the autoscaler")
 		return
 	}

@@ -26,13 +26,30 @@ func TestTimetables(t *testing.T) {
 		cronHPAOf("Deployment", "9", ""): {
 			`No metric of its workload was converted`, `in spec.events: {"name":"office up","start":"2025-01-01"`, `"replicas":9}`,
 		},
-		cronHPAOf("Deployment", "9, runOnce: true", ""):                           {"a job that runs once: write its events"},
-		cronHPAOf("Deployment", "9", ", excludeDates: ['* * * 1 1 *']"):           {"it has excludeDates, or"},
+		hpaOf("chat", onQueue) + cronHPAOf("HorizontalPodAutoscaler", "9, runOnce: true", ""): {
+			`job up sets 9 replicas once, at "0 0 8 * * 1-5": write an event`, "name: office noon", "duration: 6h",
+		},
+		cronHPAOf("Deployment", "9", ", excludeDates: ['* * * 1 1 *']"):           {"it has excludeDates: write"},
 		cronHPAOf("Deployment", "many", ""):                                       {"it cannot be read: "},
 		strings.ReplaceAll(cronHPAOf("Deployment", "2", ""), "12}", "2}"):         {"set minReplicas of the autoscaler"},
 		scaledObjectOf(onDemand+strings.Replace(cron, "0 18 *", "0 18 1", 1), ""): {"to an event: not all its windows"},
 		scaledObjectOf(onDemand+strings.Replace(cron, `"5"`, `"0"`, 1), ""):       {"it asks for no replicas"},
-		scaledObjectOf(onDemand+strings.Replace(cron, `"5"`, `"99999"`, 1), ""):   {"replicas 99999: write a whole number from 1"},
+		// The other triggers are converted, whatever is wrong with a timetable.
+		scaledObjectOf(onDemand+strings.Replace(cron, `"5"`, `"99999"`, 1), ""): {
+			"Forecast team/chat-0", "to an event: replicas 99999: write a whole number from 1",
+		},
+		scaledObjectOf(onDemand+strings.Replace(cron, `"5"`, "five", 1), ""): {
+			"Forecast team/chat-0", `to an event: "five" is not a number`,
+		},
+		scaledObjectOf(onDemand+strings.Replace(cron, "UTC", "Mars/Base", 1), ""): {
+			"Forecast team/chat-0", `to an event: timeZone "Mars/Base": write a name of the time zone database`,
+		},
+		scaledObjectOf(onDemand+strings.Replace(cron, "0 18 *", "0 8 *", 1), ""): {
+			"Forecast team/chat-0", "it begins and ends at the same times",
+		},
+		scaledObjectOf(onDemand+strings.Repeat(cron+",", 40), ""): {
+			"name: chat cron 32\n", "triggers[33]", "to an event: the Forecast chat-0 already has 32 events",
+		},
 	} {
 		got := convert(t, adapterRules, manifests)
 		text := fmt.Sprint(got.Converted, "left out ", got.LeftOut)

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	maxEvents = 32  // Events of the Forecast itself, as in its schema.
-	MaxEvents = 64  // Including the events of its namespace.
-	maxTimes  = 128 // Times in a list of an event, as in the schema.
+	MaxForecastEvents = 32  // Events of the Forecast itself, as in its schema.
+	MaxEvents         = 64  // Including the events of its namespace.
+	maxTimes          = 128 // Times in a list of an event, as in the schema.
 )
 
 // DemandEvent is a DemandEvent of a namespace whose fields are valid.
@@ -110,8 +110,8 @@ func readDemandEvent(d RawDocument) ([]calendar.Event, error) {
 
 // events reads the events of a Forecast. The result is used only if there are no problems.
 func (r *reader) events(path *field.Path, events []v1alpha1.ForecastEvent) []calendar.Event {
-	if len(events) > maxEvents {
-		r.Add(field.TooMany(path, len(events), maxEvents))
+	if len(events) > MaxForecastEvents {
+		r.Add(field.TooMany(path, len(events), MaxForecastEvents))
 		return nil
 	}
 	var out []calendar.Event

@@ -3,6 +3,7 @@ package importer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ func Timetable(start string, ends []string, zone string) (calendar.Event, error)
 		if schedules[i], err = cron.ParseStandard(text); err != nil {
 			return calendar.Event{}, fmt.Errorf("%.64q: %w: write five fields such as 0 8 * * 1-5", text, err)
 		}
+	}
+	if slices.Contains(ends, start) {
+		return calendar.Event{}, fmt.Errorf("it begins and ends at the same times, %.64q: correct one of them", start)
 	}
 	restricts := func(i int) bool { return len(fields) > i && fields[i] != "*" && fields[i] != "?" }
 	if len(table.Events) != 1 || restricts(dayField) && restricts(weekdayField) {
