@@ -53,7 +53,7 @@ func NewConvert() *cobra.Command {
 		Short:   "Write Forecasts for the metrics of prometheus-adapter and KEDA",
 		Long:    convertAbout,
 		Example: convertExamples,
-		Args:    cmdline.Args(cobra.NoArgs),
+		Args:    cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := o.Validate()
 			if o.rules == "-" && o.File == "-" {

@@ -45,7 +45,7 @@ func NewHandover() *cobra.Command {
 		Short:   "List what must be done before Forewarm can replace another metrics adapter",
 		Long:    aboutHandover,
 		Example: "  forewarm handover --check\n  forewarm handover --check --json | jq -r '.steps[].back'",
-		Args:    cmdline.Args(cobra.NoArgs),
+		Args:    cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
 				return cmdline.UsageError(err)

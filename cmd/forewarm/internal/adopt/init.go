@@ -64,7 +64,7 @@ func NewInit() *cobra.Command {
 		Short:   "Write Forecasts for your existing workloads, to review and commit",
 		Long:    initAbout,
 		Example: initExamples,
-		Args:    cmdline.Args(cobra.NoArgs),
+		Args:    cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
 				return cmdline.UsageError(err)

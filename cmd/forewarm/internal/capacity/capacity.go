@@ -67,7 +67,7 @@ func New() *cobra.Command {
 		Short:   "Estimate how much demand one replica sustains, from past overloads",
 		Long:    about,
 		Example: examples,
-		Args:    cmdline.Args(cobra.NoArgs),
+		Args:    cmdline.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return run(cmd, o) },
 	}
 	cmd.Flags().SortFlags = false

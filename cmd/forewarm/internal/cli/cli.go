@@ -146,7 +146,7 @@ func newVersionCommand(stamped string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this binary",
-		Args:  cmdline.Args(cobra.NoArgs),
+		Args:  cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "forewarm", buildVersion(stamped))
 			return err

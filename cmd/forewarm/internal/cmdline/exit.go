@@ -78,6 +78,14 @@ func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error { return UsageError(check(cmd, args)) }
 }
 
+// NoArgs refuses arguments. A command without subcommands says that files are given by flags.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || cmd.HasSubCommands() {
+		return UsageError(cobra.NoArgs(cmd, args))
+	}
+	return UsageError(fmt.Errorf("%s takes no arguments, but %q is one: its input is given by flags", cmd.Name(), args[0]))
+}
+
 type coded struct {
 	error
 

@@ -57,7 +57,7 @@ func New() *cobra.Command {
   forewarm demo --load wild --lead-time 3m
   forewarm demo --fleet
   forewarm demo --trace load.csv.gz --column requests --target 40 --port 8090`,
-		Args: cmdline.Args(cobra.NoArgs),
+		Args: cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := errors.Join(options.Validate(), log.Validate(), checkFleet(options.Fleet, cmd.Flags()))
 			if err != nil {

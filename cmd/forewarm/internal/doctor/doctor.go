@@ -64,7 +64,7 @@ func New() *cobra.Command {
 		Short:   "Check an installation: what is wrong, and how to fix it",
 		Long:    about,
 		Example: examples,
-		Args:    cmdline.Args(cobra.NoArgs),
+		Args:    cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
 				return cmdline.UsageError(err)

@@ -60,7 +60,7 @@ type options struct {
 // New is the command "events".
 func New() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "events", Short: "Import known events from calendars and cron tables", Args: cmdline.Args(cobra.NoArgs),
+		Use: "events", Short: "Import known events from calendars and cron tables", Args: cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	o := options{Config: importer.Config{Duration: time.Hour, Namespace: manifest.DefaultNamespace}}

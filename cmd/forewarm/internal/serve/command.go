@@ -37,7 +37,7 @@ func New() *cobra.Command {
 		Short:   "Serve forecasts as metrics",
 		Long:    about,
 		Example: examples,
-		Args:    cmdline.Args(cobra.NoArgs),
+		Args:    cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := options.Validate(); err != nil {
 				return cmdline.UsageError(err)

@@ -59,7 +59,7 @@ func New() *cobra.Command {
 		Short:   "Replay your recorded demand against your autoscaler, with and without Forewarm",
 		Long:    about,
 		Example: examples,
-		Args:    cmdline.Args(cobra.NoArgs),
+		Args:    cmdline.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validateAll(cmd.Flags()); err != nil {
 				return cmdline.UsageError(err)
