@@ -78,6 +78,9 @@ func TestErrorsOfAFleet(t *testing.T) {
 	if err := keda.CheckTrigger("inference", "embed", metadata); err != nil {
 		t.Error(err)
 	}
+	metadata["target"] = "0.5"
+	checkError(t, keda.CheckTrigger("inference", "embed", metadata), codes.InvalidArgument,
+		`target="0.5" would start more replicas than may run`, "remove it")
 }
 
 // A consumer that must get nothing gets an error: KEDA starts nothing.

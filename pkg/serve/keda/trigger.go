@@ -71,6 +71,9 @@ func parseTrigger(ref *pb.ScaledObjectRef) (trigger, error) {
 	var err error
 	if text, stated := metadata[keyTarget]; stated {
 		t.target, err = parseTarget(text)
+		if err == nil && t.fleet.Name != "" && t.target < 1 {
+			err = fmt.Errorf("target=%.64q would start more replicas than may run: remove it from a trigger of a fleet", text)
+		}
 		note(err)
 	}
 	if text, stated := metadata[keyActivation]; stated {
