@@ -68,7 +68,7 @@ type check func(context.Context, *Doctor, *state) []Finding
 func checks() []check {
 	return []check{
 		checkServer, checkDefinitions, checkAPIGroups, checkCertificates, checkRights, checkOthers, checkClocks,
-		checkForecasts, checkHistory, checkPools, checkFleets, checkAutoscalers,
+		checkForecasts, checkHistory, checkPools, checkFleets, checkScaledJobs, checkAutoscalers,
 	}
 }
 

@@ -50,13 +50,68 @@ status: {conditions: [`
 // checkOne returns the only finding about a fleet.
 func checkOne(t *testing.T, text string) string {
 	t.Helper()
-	object := unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	object := read(t, text)
 	found := checkFleet(&object)
 	if len(found) != 1 {
 		t.Fatalf("%d findings: %+v", len(found), found)
 	}
 	return strings.Join([]string{string(found[0].Level), found[0].Object, found[0].Message, found[0].Remedy}, " ")
+}
+
+// What of a ScaledJob would start or keep jobs on GPUs that the members need.
+func TestCheckScaledJobs(t *testing.T) {
+	t.Parallel()
+	const safe = `
+metadata: {name: embed, namespace: ai}
+spec:
+  scalingStrategy: {strategy: default}
+  triggers: [{type: external, metadata: {fleet: h100, batch: a}}]
+  jobTargetRef: {backoffLimit: 0, activeDeadlineSeconds: 1200}
+`
+	fleet := read(t, `
+metadata: {name: h100, namespace: ai}
+spec:
+  gpus: {count: 8}
+  members: [{forecast: chat}]
+  batch: [{name: a, selector: {matchLabels: {app: a}}, run: 20m}]
+`)
+	for _, c := range []struct{ from, to, message, remedy string }{
+		{"", "", "its jobs end in time", ""},
+		{"1200", "600", "its jobs end in time", ""},
+		{"default", "accurate", "the strategy accurate does not", "remove spec.scalingStrategy"},
+		{"triggers: [", "triggers: [{type: cron}, ", "it has 2 triggers", "remove the other triggers"},
+		{"spec:", "spec:\n  minReplicaCount: 1", "it always keeps 1 job", "set minReplicaCount: 0"},
+		{"{backoff", "{completions: 3, backoff", "a job has 3 pods", "set parallelism and completions to 1"},
+		{"backoffLimit: 0, ", "", "a failed job is started again", "set backoffLimit: 0"},
+		{"1200", "1201", "nothing ends a job after the consumer's run of 20m", "set activeDeadlineSeconds: 1200"},
+		{", activeDeadlineSeconds: 1200", "", "nothing ends a job after", "set activeDeadlineSeconds: 1200"},
+		{"batch: a", "batch: b", `no GPUFleet "h100" that you may read has the consumer "b"`, "correct fleet and batch"},
+		{"namespace: ai", "namespace: other", `no GPUFleet "h100" that you may read`, "correct fleet and batch"},
+	} {
+		job := read(t, strings.Replace(safe, c.from, c.to, 1))
+		found := checkScaledJobs(t.Context(), nil, &state{
+			fleets: []unstructured.Unstructured{fleet}, scaledJobs: []unstructured.Unstructured{job},
+		})
+		if len(found) != 1 || !strings.Contains(found[0].Message, c.message) || !strings.HasPrefix(found[0].Remedy, c.remedy) ||
+			strings.Contains(found[0].Message, ";") || (found[0].Level == OK) != (c.remedy == "") {
+			t.Errorf("%s: %+v", c.to, found)
+		}
+	}
+	two := []unstructured.Unstructured{read(t, safe), read(t, strings.Replace(safe, "embed", "embed2", 1))}
+	found := checkScaledJobs(t.Context(), nil, &state{fleets: []unstructured.Unstructured{fleet}, scaledJobs: two})
+	if len(found) != 2 || !strings.Contains(found[1].Message, "the same metric as ai/embed, so both use the same GPUs") {
+		t.Errorf("%+v", found)
+	}
+	other := read(t, strings.Replace(safe, "fleet: h100, batch: a", "forecast: chat", 1))
+	if found = checkScaledJobs(t.Context(), nil, &state{scaledJobs: []unstructured.Unstructured{other}}); found != nil {
+		t.Errorf("a ScaledJob without a fleet: %+v", found)
+	}
+}
+
+func read(t *testing.T, text string) (object unstructured.Unstructured) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	return object
 }

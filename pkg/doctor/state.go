@@ -55,6 +55,7 @@ type state struct {
 	fleets         []unstructured.Unstructured
 	hpas           []*hpa.Autoscaler
 	scaledObjects  []unstructured.Unstructured
+	scaledJobs     []unstructured.Unstructured
 	apiClock       measured
 	// findings are what could not be read.
 	findings []Finding
@@ -103,6 +104,9 @@ func (d *Doctor) read(ctx context.Context) *state {
 	if _, err := d.clients.Discovery().
 		ServerResourcesForGroupVersion(autoscaler.ScaledObjects().GroupVersion().String()); err == nil {
 		s.scaledObjects = d.list(ctx, s, autoscaler.ScaledObjects())
+		if s.isSet("fleets") {
+			s.scaledJobs = d.list(ctx, s, autoscaler.ScaledObjects().GroupVersion().WithResource("scaledjobs"))
+		}
 	}
 	return s
 }
