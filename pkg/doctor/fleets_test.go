@@ -1,6 +1,7 @@
 package doctor //nolint:testpackage // The check is not exported.
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -105,6 +106,27 @@ spec:
 	other := read(t, strings.Replace(safe, "fleet: h100, batch: a", "forecast: chat", 1))
 	if found = checkScaledJobs(t.Context(), nil, &state{scaledJobs: []unstructured.Unstructured{other}}); found != nil {
 		t.Errorf("a ScaledJob without a fleet: %+v", found)
+	}
+}
+
+// The sample is safe.
+func TestTheSampleOfAFleet(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../deploy/samples/gpu-fleet.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &state{}
+	for part := range strings.SplitSeq(string(text), "\n---\n") {
+		switch object := read(t, part); object.GetKind() {
+		case "GPUFleet":
+			s.fleets = append(s.fleets, object)
+		case "ScaledJob":
+			s.scaledJobs = append(s.scaledJobs, object)
+		}
+	}
+	if found := checkScaledJobs(t.Context(), nil, s); len(found) != 1 || found[0].Level != OK {
+		t.Errorf("%+v", found)
 	}
 }
 
