@@ -93,14 +93,18 @@ spec:
 		found := checkScaledJobs(t.Context(), nil, &state{
 			fleets: []unstructured.Unstructured{fleet}, scaledJobs: []unstructured.Unstructured{job},
 		})
-		if len(found) != 1 || !strings.Contains(found[0].Message, c.message) || !strings.HasPrefix(found[0].Remedy, c.remedy) ||
-			strings.Contains(found[0].Message, ";") || (found[0].Level == OK) != (c.remedy == "") {
-			t.Errorf("%s: %+v", c.to, found)
+		if len(found) != 1 {
+			t.Fatalf("%s: %+v", c.to, found)
+		}
+		f := &found[0]
+		if !strings.Contains(f.Message, c.message) || !strings.HasPrefix(f.Remedy, c.remedy) ||
+			strings.Contains(f.Message, ";") || (f.Level == OK) != (c.remedy == "") {
+			t.Errorf("%s: %+v", c.to, f)
 		}
 	}
 	two := []unstructured.Unstructured{read(t, safe), read(t, strings.Replace(safe, "embed", "embed2", 1))}
 	found := checkScaledJobs(t.Context(), nil, &state{fleets: []unstructured.Unstructured{fleet}, scaledJobs: two})
-	if len(found) != 2 || !strings.Contains(found[1].Message, "the same metric as ai/embed, so both use the same GPUs") {
+	if len(found) != 2 || !strings.Contains(found[1].Message, "the same metric as ai/embed, so both use") {
 		t.Errorf("%+v", found)
 	}
 	other := read(t, strings.Replace(safe, "fleet: h100, batch: a", "forecast: chat", 1))

@@ -16,13 +16,19 @@ import (
 // scaledJob is what starts and ends the jobs of a ScaledJob of KEDA.
 type scaledJob struct {
 	MinReplicaCount int32
-	ScalingStrategy struct{ Strategy string }
-	Triggers        []struct{ Metadata map[string]string }
-	JobTargetRef    struct {
-		Parallelism, Completions int32
-		BackoffLimit             *int32
-		ActiveDeadlineSeconds    int64
-	}
+	ScalingStrategy scalingStrategy
+	Triggers        []jobTrigger
+	JobTargetRef    jobTarget
+}
+
+type scalingStrategy struct{ Strategy string }
+
+type jobTrigger struct{ Metadata map[string]string }
+
+type jobTarget struct {
+	Parallelism, Completions int32
+	BackoffLimit             *int32
+	ActiveDeadlineSeconds    int64
 }
 
 // reads returns the fleet and the consumer that one of the triggers names; empty if none does.
@@ -73,7 +79,8 @@ func (j *scaledJob) check(of *manifest.FleetBatch) (found, fixes []string) {
 		found, fixes = append(found, fmt.Sprintf(text, args...)), append(fixes, fix)
 	}
 	if len(j.Triggers) > 1 {
-		unsafe("remove the other triggers", "it has %d triggers, and KEDA ignores one whose value is 0", len(j.Triggers))
+		unsafe("remove the other triggers", "it has %d triggers, and KEDA ignores one whose value is 0",
+			len(j.Triggers))
 	}
 	if strategy := j.ScalingStrategy.Strategy; strategy != "" && strategy != "default" {
 		unsafe("remove spec.scalingStrategy", "the strategy %.64s does not subtract the jobs that run", strategy)
@@ -93,8 +100,8 @@ func (j *scaledJob) check(of *manifest.FleetBatch) (found, fixes []string) {
 		const text = "no GPUFleet %.64q that you may read has the consumer %.64q"
 		unsafe("correct fleet and batch of the trigger", text, fleet, batch)
 	} else if seconds := int64(of.Run.Seconds()); job.ActiveDeadlineSeconds == 0 || job.ActiveDeadlineSeconds > seconds {
-		unsafe(fmt.Sprintf("set activeDeadlineSeconds: %d", seconds), "nothing ends a job after the consumer's run of %s",
-			humanize.Span(of.Run))
+		fix := fmt.Sprintf("set activeDeadlineSeconds: %d", seconds)
+		unsafe(fix, "nothing ends a job after the consumer's run of %s", humanize.Span(of.Run))
 	}
 	return found, fixes
 }

@@ -72,7 +72,8 @@ func parseTrigger(ref *pb.ScaledObjectRef) (trigger, error) {
 	if text, stated := metadata[keyTarget]; stated {
 		t.target, err = parseTarget(text)
 		if err == nil && t.fleet.Name != "" && t.target < 1 {
-			err = fmt.Errorf("target=%.64q would start more replicas than may run: remove it from a trigger of a fleet", text)
+			const advice = "target=%.64q would start more replicas than may run: remove it from a trigger of a fleet"
+			err = fmt.Errorf(advice, text)
 		}
 		note(err)
 	}

@@ -83,7 +83,8 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || cmd.HasSubCommands() {
 		return UsageError(cobra.NoArgs(cmd, args))
 	}
-	return UsageError(fmt.Errorf("%s takes no arguments, but %q is one: its input is given by flags", cmd.Name(), args[0]))
+	const text = "%s takes no arguments, but %q is one: its input is given by flags"
+	return UsageError(fmt.Errorf(text, cmd.Name(), args[0]))
 }
 
 type coded struct {

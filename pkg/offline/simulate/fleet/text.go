@@ -55,7 +55,8 @@ func (r *Result) notes() []string {
 	}
 	var out []string
 	if ours.BadHours > r.AloneBadHours && r.Asked > r.GPUs {
-		const small = "The members ask for up to %s GPUs. If they got them, %s of their demand would be in bad hours, instead of %s."
+		const small = "The members ask for up to %s GPUs. If they got them, %s of their demand would be in bad hours, " +
+			"instead of %s."
 		out = append(out, fmt.Sprintf(small, fleet.Number(r.Asked), humanize.LateShare(r.AloneBadHours),
 			humanize.LateShare(ours.BadHours)))
 	}
@@ -63,10 +64,10 @@ func (r *Result) notes() []string {
 		out = append(out, fmt.Sprintf(killed, humanize.Count(ours.KilledRuns), humanize.Plural(ours.Runs, "batch run"),
 			humanize.Amount(ours.Killed), humanize.Count(reactive.KilledRuns), humanize.Amount(reactive.Killed)))
 	}
-	return append(out, worst,
-		"The static partition gives the members the smallest number of GPUs that meets the objective in hindsight. It may " +
-			"refuse replicas that the members ask for if no hour becomes bad; Forewarm keeps GPUs for all of them. The " +
-			"oracle knows what the members will ask for.",
-		"The first 3 days of the history are simulated and not counted. All GPUs are alike: it is not simulated whether " +
-			"the GPUs of a replica are on one node.")
+	const static = "The static partition gives the members the smallest number of GPUs that meets the objective in hindsight. " +
+		"It may refuse replicas that the members ask for if no hour becomes bad; Forewarm keeps GPUs for all of them. The " +
+		"oracle knows what the members will ask for."
+	const simulated = "The first 3 days of the history are simulated and not counted. All GPUs are alike: it is not simulated " +
+		"whether the GPUs of a replica are on one node."
+	return append(out, worst, static, simulated)
 }
