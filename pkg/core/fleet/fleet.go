@@ -123,10 +123,10 @@ func (m *Member) ahead(now time.Time, run time.Duration) float64 {
 			high = max(high, usual*e.Times, e.AtLeast)
 		}
 	}
-	if !(high >= 0 && high <= maxDemand) {
-		return 0
+	if !(high >= 0) {
+		high = 0
 	}
-	return math.Max(m.gpus(high), m.limited(float64(replicas)))
+	return math.Max(m.gpus(math.Min(high, maxDemand)), m.limited(float64(replicas)))
 }
 
 // aheadQuantile is the level of a member's own forecast. It matters for what the past does not show: an event, or a new level. On recorded

@@ -187,6 +187,12 @@ func TestEventsCount(t *testing.T) {
 				Start: at.Add(80 * time.Minute), End: at.Add(2 * time.Hour), Knowledge: event.Knowledge{Times: 4},
 			}}
 		}, 8},
+		"replicas, with a demand that is too large": {func(m *fleet.Member) {
+			m.Windows = []windowpeak.Window{{Horizon: time.Hour, Quantiles: flat(math.Inf(1))}}
+			m.Events = []event.Occurrence{{
+				Start: at.Add(time.Hour), End: at.Add(2 * time.Hour), Knowledge: event.Knowledge{Replicas: 24},
+			}}
+		}, 8},
 		"past": {func(m *fleet.Member) {
 			m.Events = []event.Occurrence{{
 				Start: at.Add(-time.Hour), End: at, Knowledge: event.Knowledge{Replicas: 24},
