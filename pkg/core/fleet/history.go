@@ -54,6 +54,20 @@ func cellsOf(m *Member, end time.Time) []float64 {
 	return out
 }
 
+// since returns when the history of a member begins: with the first known value that is used. It is the end if there is none.
+func (m *Member) since(end time.Time) time.Time {
+	s := &m.ServedPeaks
+	if s.Step <= 0 {
+		return end
+	}
+	for i := max(int(end.Add(-HistoryLength).Sub(s.Start)/s.Step)+1, 0); i < s.Len(); i++ {
+		if v := s.Values[i]; v >= 0 && v <= maxDemand {
+			return s.Start.Add(time.Duration(i-1) * s.Step)
+		}
+	}
+	return end
+}
+
 // maxima returns the highest valid values of the steps that overlap each of n cells from a time on; NaN if there is none.
 func maxima(s *forecast.Series, from time.Time, n int) []float64 {
 	out := make([]float64, n)
@@ -76,16 +90,26 @@ func maxima(s *forecast.Series, from time.Time, n int) []float64 {
 	return out
 }
 
-// sum returns the sum of the members' cells over the time that all of them know.
+// sum returns the sum of the members' cells over the time that any of them knows. Before the history of a member begins, its first day repeats,
+// so that a new member does not hide what the others asked for a week ago.
 func sum(members [][]float64, end time.Time) history {
-	shortest := maxHistory
+	longest := 0
 	for _, cells := range members {
-		shortest = min(shortest, len(cells))
+		if len(cells) < cellsPerDay {
+			return history{end: end} // Values on a grid that does not fit the cells: nothing is known.
+		}
+		longest = max(longest, len(cells))
 	}
-	out := history{end: end, gpus: make([]float64, shortest)}
+	out := history{end: end, gpus: make([]float64, longest)}
 	for _, cells := range members {
-		for i, v := range cells[len(cells)-shortest:] {
-			out.gpus[i] += v
+		missing := longest - len(cells)
+		days := (missing + cellsPerDay - 1) / cellsPerDay
+		for i := range out.gpus {
+			if i < missing {
+				out.gpus[i] += cells[(i-missing+days*cellsPerDay)%cellsPerDay]
+			} else {
+				out.gpus[i] += cells[i-missing]
+			}
 		}
 	}
 	return out

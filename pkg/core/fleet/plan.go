@@ -107,12 +107,12 @@ func (p *Planner) Plan(now time.Time, f Fleet) Plan {
 
 // doubt returns why a member counts with all its replicas, in words that continue its name; empty if its history is used.
 func (m *Member) doubt(end time.Time) string {
-	switch s := &m.ServedPeaks; {
+	switch {
 	case !m.valid():
 		return "has no known target"
 	case m.Unreliable != "":
 		return m.Unreliable
-	case s.Len() == 0 || end.Sub(s.Start.Add(-s.Step)) < time.Duration(minHistory)*Cell:
+	case end.Sub(m.since(end)) < time.Duration(minHistory)*Cell:
 		return "has less than two days of history"
 	}
 	return ""
