@@ -54,7 +54,7 @@ const (
 	//
 	// Fix: the field leadTimeSource in the status of the Forecast says why. Remove that cause.
 	FleetReasonReplicasUnknown = "ReplicasUnknown"
-	// FleetReasonMemberOfOlderFleet (False): an older fleet has the same member. Only the older fleet keeps GPUs for this member.
+	// FleetReasonMemberOfOlderFleet (False): an older fleet has the same member. Both fleets keep GPUs for it.
 	//
 	// Fix: remove the member from one of the two fleets.
 	FleetReasonMemberOfOlderFleet = "MemberOfOlderFleet"

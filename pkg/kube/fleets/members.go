@@ -32,17 +32,14 @@ type membership struct {
 	problems []string
 }
 
-// membersOf resolves the members of a fleet. It skips members of an older fleet. A member that cannot be resolved counts with all replicas
-// that it may have.
+// membersOf resolves the members of a fleet. A member that cannot be resolved counts with all replicas that it may have.
 func (p *Planner) membersOf(now time.Time, newest *snapshot.Snapshot, f *Fleet) membership {
 	r := membership{pods: map[string]bool{}, groups: map[string]bool{}}
 	for _, m := range f.Resolved.Members {
 		key := f.memberKey(m.Forecast)
 		if oldest := p.Fleets.Oldest(key); oldest != nil && oldest.UID != f.UID {
-			const text = "%s is also a member of the older fleet %s, and only that fleet keeps GPUs for it: " +
-				"remove it from one of the two"
+			const text = "%s is also a member of the older fleet %s, so both keep GPUs for it: remove it from one of the two"
 			r.add(v1alpha1.FleetReasonMemberOfOlderFleet, fmt.Sprintf(text, m.Forecast, oldest.Name))
-			continue
 		}
 		entry := newest.Get(key)
 		member := fleet.Member{Name: m.Forecast, GPUs: m.GPUs, Outlook: fleet.OutlookOf(entry, now)}

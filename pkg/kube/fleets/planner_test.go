@@ -151,15 +151,18 @@ func TestMembersThatAreUnknown(t *testing.T) {
 	}
 }
 
-// A member of two fleets belongs to the older one.
+// Both fleets keep GPUs for a member of two.
 func TestMemberOfTwoFleets(t *testing.T) {
 	w := newWorld()
 	w.put(t, "old", simple)
-	w.put(t, "a-new-one", simple)
+	w.put(t, "h100", simple)
 	w.step(t)
 	expect(t, "old", w.condition("old", "MembersResolved"), "True Resolved")
-	expect(t, "new", w.condition("a-new-one", "MembersResolved"),
-		"False MemberOfOlderFleet: chat is also a member of the older fleet old, and only that fleet keeps GPUs for it")
+	expect(t, "new", w.condition("h100", "MembersResolved"),
+		"False MemberOfOlderFleet: chat is also a member of the older fleet old, so both keep GPUs for it")
+	if n, err := w.spare("embeddings"); n != 54 || err != nil {
+		t.Errorf("%d replicas in the newer fleet, want 54, %v", n, err)
+	}
 }
 
 func TestUnsafeBatch(t *testing.T) {
