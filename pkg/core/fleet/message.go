@@ -12,12 +12,12 @@ import (
 // batch work. The members hold 31 now and are expected to need 40; past days require a margin of 10%.".
 func (p *Plan) Message(of *Spare) string {
 	var b strings.Builder
-	run := humanize.Span(of.Run)
-	if of.Need >= p.GPUs-p.Other {
-		fmt.Fprintf(&b, "all %s are kept for the members for the next %s", GPUCount(p.GPUs-p.Other), run)
+	run, available := humanize.Span(of.Run), math.Max(p.GPUs-p.Other, 0)
+	if of.Need >= available {
+		fmt.Fprintf(&b, "all %s are kept for the members for the next %s", GPUCount(available), run)
 	} else {
 		fmt.Fprintf(&b, "%s of %s are kept for the members for the next %s, which leaves %s for batch work",
-			Number(of.Need), GPUCount(p.GPUs-p.Other), run, Number(p.GPUs-p.Other-of.Need))
+			Number(of.Need), GPUCount(available), run, Number(available-of.Need))
 	}
 	if p.Other > 0 {
 		fmt.Fprintf(&b, "; other pods hold %s", GPUCount(p.Other))

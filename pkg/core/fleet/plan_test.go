@@ -378,6 +378,8 @@ func TestMessage(t *testing.T) {
 			"and are expected to need 14; past days require a margin of 0%. All replicas that a member may have are kept where Forewarm does not know " +
 			"its need: code is stale: its newest sample is 20m old.": {GPUs: 32, Other: 2, Members: []fleet.Member{m, stale}},
 		"all 3 GPUs are kept for the members for the next 20m. The members hold 4 now and are expected to need 4; past days require a margin of 0%.": {GPUs: 3, Members: []fleet.Member{m}},
+		"all 0 GPUs are kept for the members for the next 20m; other pods hold 8 GPUs. The members hold 4 now and are expected to need 4; past " +
+			"days require a margin of 0%.": {Other: 8, Members: []fleet.Member{m}}, // A device plugin that failed: the pods still run.
 	} {
 		f.Batch = []fleet.Consumer{batch(20 * time.Minute)}
 		p := plan(t, now(), f)
