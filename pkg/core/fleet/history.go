@@ -90,8 +90,8 @@ func maxima(s *forecast.Series, from time.Time, n int) []float64 {
 	return out
 }
 
-// sum returns the sum of the members' cells over the time that any of them knows. Before the history of a member begins, its first day repeats,
-// so that a new member does not hide what the others asked for a week ago.
+// sum returns the sum of the members' cells over the time that any of them knows. Before the history of a member begins, its first day
+// repeats, so that a new member does not hide what the others asked for a week ago.
 func sum(members [][]float64, end time.Time) history {
 	longest := 0
 	for _, cells := range members {

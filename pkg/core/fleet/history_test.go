@@ -27,7 +27,8 @@ func TestHistoryBeginsWithTheFirstValue(t *testing.T) {
 		m := office("chat")
 		m.MaxReplicas = 25
 		m.ServedPeaks.Start = m.ServedPeaks.Start.Add(-time.Hour)
-		m.ServedPeaks.Values = append(slices.Repeat([]float64{4}, 12), m.ServedPeaks.Values...) // Older than what is used.
+		// The first hour is older than what is used.
+		m.ServedPeaks.Values = append(slices.Repeat([]float64{4}, 12), m.ServedPeaks.Values...)
 		for i := 12; i < len(m.ServedPeaks.Values)-known; i++ {
 			m.ServedPeaks.Values[i] = math.NaN()
 		}

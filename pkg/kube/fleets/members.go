@@ -38,7 +38,8 @@ func (p *Planner) membersOf(now time.Time, newest *snapshot.Snapshot, f *Fleet) 
 	for _, m := range f.Resolved.Members {
 		key := f.memberKey(m.Forecast)
 		if oldest := p.Fleets.Oldest(key); oldest != nil && oldest.UID != f.UID {
-			const text = "%s is also a member of the older fleet %s, so both keep GPUs for it: remove it from one of the two"
+			const text = "%s is also a member of the older fleet %s, so both keep GPUs for it: " +
+				"remove it from one of the two"
 			r.add(v1alpha1.FleetReasonMemberOfOlderFleet, fmt.Sprintf(text, m.Forecast, oldest.Name))
 		}
 		entry := newest.Get(key)
