@@ -58,6 +58,11 @@ const (
 	//
 	// Fix: remove the member from one of the two fleets.
 	FleetReasonMemberOfOlderFleet = "MemberOfOlderFleet"
+	// FleetReasonMemberRequestsMore (False): a pod of a member requests more GPUs than spec.members says. Forewarm counts the member with what
+	// the pod requests.
+	//
+	// Fix: set the field gpus of the member to what a replica requests.
+	FleetReasonMemberRequestsMore = "MemberRequestsMore"
 )
 
 // Reasons of the condition CapacityKnown.

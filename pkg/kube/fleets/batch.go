@@ -30,6 +30,7 @@ func (p *Planner) batchOf(f *Fleet, c capacity, r *membership) (batch, error) {
 	if err != nil {
 		return batch{}, err
 	}
+	r.checkRequests(pods, f.Resolved.Resource)
 	out := batch{running: make([]int, len(f.Resolved.Batch)), refused: map[string]string{}}
 	of := make([][]*Pod, len(f.Resolved.Batch))
 	lowest := int64(math.MaxInt64)

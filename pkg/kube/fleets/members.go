@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -24,9 +26,10 @@ type membership struct {
 	members []fleet.Member
 	// minimums are the GPUs of all minimums.
 	minimums float64
-	// pods are the UIDs of their pods. groups are the names of the LeaderWorkerSets among their workloads, whose workers are pods of members,
-	// too.
-	pods, groups map[string]bool
+	// pods has the index of the member of each pod, by UID. groups are the names of the LeaderWorkerSets among their workloads, whose workers
+	// are pods of members, too.
+	pods   map[string]int
+	groups map[string]bool
 	// reason is the reason of the first problem; empty if there is none. problems say what to do.
 	reason   string
 	problems []string
@@ -34,7 +37,7 @@ type membership struct {
 
 // membersOf resolves the members of a fleet. A member that cannot be resolved counts with all replicas that it may have.
 func (p *Planner) membersOf(now time.Time, newest *snapshot.Snapshot, f *Fleet) membership {
-	r := membership{pods: map[string]bool{}, groups: map[string]bool{}}
+	r := membership{pods: map[string]int{}, groups: map[string]bool{}}
 	for _, m := range f.Resolved.Members {
 		key := f.memberKey(m.Forecast)
 		if oldest := p.Fleets.Oldest(key); oldest != nil && oldest.UID != f.UID {
@@ -55,7 +58,7 @@ func (p *Planner) membersOf(now time.Time, newest *snapshot.Snapshot, f *Fleet) 
 		}
 		pods := p.Workloads.Pods(key)
 		for _, uid := range pods {
-			r.pods[uid] = true
+			r.pods[uid] = len(r.members)
 		}
 		if entry != nil {
 			r.groups[entry.Workload] = true
@@ -75,5 +78,32 @@ func (r *membership) add(reason, text string) {
 // owns reports whether a pod in the fleet's namespace belongs to a member.
 func (r *membership) owns(pod *Pod) bool {
 	group := pod.Labels["leaderworkerset.sigs.k8s.io/name"]
-	return r.pods[pod.UID] || group != "" && r.groups["LeaderWorkerSet/"+group]
+	_, known := r.pods[pod.UID]
+	return known || group != "" && r.groups["LeaderWorkerSet/"+group]
+}
+
+// checkRequests counts members whose pods request more GPUs than spec.members says with what the pods request.
+func (r *membership) checkRequests(pods []*Pod, of corev1.ResourceName) {
+	largest := make([]*Pod, len(r.members))
+	for _, pod := range pods {
+		i, known := r.pods[pod.UID]
+		if !known || pod.Requests[of] <= r.members[i].GPUs*(1+1e-9) {
+			continue
+		}
+		if largest[i] == nil || pod.Requests[of] > largest[i].Requests[of] {
+			largest[i] = pod
+		} else if pod.Requests[of] == largest[i].Requests[of] {
+			largest[i] = firstByName(largest[i], pod)
+		}
+	}
+	for i, pod := range largest {
+		if pod == nil {
+			continue
+		}
+		m := &r.members[i]
+		m.GPUs = pod.Requests[of]
+		const text = "%s: the pod %s requests %s, more than spec.members says: set gpus of the member to what " +
+			"a replica requests"
+		r.add(v1alpha1.FleetReasonMemberRequestsMore, fmt.Sprintf(text, m.Name, pod.Name, fleet.GPUCount(m.GPUs)))
+	}
 }

@@ -165,6 +165,21 @@ func TestMemberOfTwoFleets(t *testing.T) {
 	}
 }
 
+// A member whose pods request more than the fleet says, for example because gpus is missing, counts with what they request.
+func TestMemberRequestsMore(t *testing.T) {
+	w := newWorld()
+	w.put(t, "h100", simple)
+	large := pod("chat-3", "chat")
+	large.Requests["nvidia.com/gpu"] = 4
+	w.cluster.pods = []*fleets.Pod{pod("chat-2", "chat"), large}
+	w.step(t)
+	expect(t, "large", w.condition("h100", "MembersResolved"),
+		"False MemberRequestsMore: chat: the pod chat-3 requests 4 GPUs, more than spec.members says: set gpus")
+	if n, err := w.spare("embeddings"); n != 24 || err != nil {
+		t.Errorf("%d replicas, want 24: chat has 10 replicas of 4 GPUs, %v", n, err)
+	}
+}
+
 func TestUnsafeBatch(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change  func(*fleets.Pod)
