@@ -51,7 +51,7 @@ spec:
 // fleetWorkloads are those of a pool's members.
 type fleetWorkloads struct{ *poolCluster }
 
-func (fleetWorkloads) Pods(snapshot.Key) []string { return nil }
+func (fleetWorkloads) Pods(snapshot.Key) ([]string, bool) { return nil, true }
 
 // fleetCluster has one fleet, and neither nodes nor pods.
 type fleetCluster struct{ fleet *fleets.Fleet }

@@ -71,6 +71,7 @@ type load struct {
 	pods                  []string
 	least, most           int
 	unknown, none, absent bool
+	variantUnknown        bool
 	days                  int
 }
 
@@ -218,11 +219,11 @@ func (w *world) Replicas(key snapshot.Key) (placed, waiting int, known bool) {
 	return len(l.pods), 0, !l.unknown
 }
 
-func (w *world) Pods(key snapshot.Key) []string {
+func (w *world) Pods(key snapshot.Key) (uids []string, known bool) {
 	if l := w.loads[key.Name]; l != nil {
-		return l.pods
+		return l.pods, !l.unknown && !l.variantUnknown
 	}
-	return nil
+	return nil, false
 }
 
 func (w *world) Autoscalers(key snapshot.Key) []decide.Autoscaler {

@@ -17,8 +17,9 @@ import (
 type Workloads interface {
 	members.Workloads
 
-	// Pods returns the UIDs of the pods of the replicas, and of those that are terminating.
-	Pods(forecast snapshot.Key) []string
+	// Pods returns the UIDs of the pods of the replicas, those of all variants and those that are terminating, too; known is false while some
+	// of them are unknown.
+	Pods(forecast snapshot.Key) (uids []string, known bool)
 }
 
 // membership has the members of a fleet at a step, and their problems.
@@ -52,11 +53,14 @@ func (p *Planner) membersOf(now time.Time, newest *snapshot.Snapshot, f *Fleet) 
 		if scaling.Unlimited {
 			member.MaxReplicas = 0
 		}
+		pods, known := p.Workloads.Pods(key)
+		if problem.Reason == "" && !known {
+			problem = members.Uncounted()
+		}
 		if problem.Reason != "" {
 			r.add(problem.Reason, m.Forecast+" "+problem.Advice)
 			member.Unreliable = problem.Doubt
 		}
-		pods := p.Workloads.Pods(key)
 		for _, uid := range pods {
 			r.pods[uid] = len(r.members)
 		}

@@ -136,6 +136,7 @@ func TestMembersThatAreUnknown(t *testing.T) {
 			func(l *load) { l.none = true }, "False NoScalingTarget: chat is not read by an", "False MembersUnknown", 0,
 		},
 		"uncounted": {func(l *load) { l.unknown = true }, "False ReplicasUnknown", "False MembersUnknown", 44},
+		"a variant": {func(l *load) { l.variantUnknown = true }, "False ReplicasUnknown", "False MembersUnknown", 44},
 		"new":       {func(l *load) { l.days = 1 }, "True Resolved", "chat has less than two days of history", 44},
 		"unlimited": {func(l *load) { l.days, l.most = 1, 0 }, "True Resolved", "False MembersUnknown", 0},
 	} {

@@ -121,14 +121,17 @@ func (o *Objects) Replicas(key snapshot.Key) (placed, waiting int, known bool) {
 	return r.Placed, r.Living - r.Placed, known
 }
 
-// Pods returns the UIDs of the pods of a Forecast's target and of its variants, including those that are terminating.
-func (o *Objects) Pods(key snapshot.Key) []string {
+// Pods returns the UIDs of the pods of a Forecast's target and of its variants, including those that are terminating; known is false while
+// those of one of them are unknown. A variant in another cluster has none.
+func (o *Objects) Pods(key snapshot.Key) (uids []string, known bool) {
 	r := o.resolutionOf(key)
-	out := o.pods.Pods(r.workload)
+	_, known = o.pods.Replicas(r.workload)
+	uids = o.pods.Pods(r.workload)
 	for _, workload := range r.variants {
-		out = append(out, o.pods.Pods(workload)...)
+		_, counted := o.pods.Replicas(workload)
+		uids, known = append(uids, o.pods.Pods(workload)...), known && (counted || workload.Name == "")
 	}
-	return out
+	return uids, known
 }
 
 // Starts returns the lead times of a Forecast's target on existing nodes, and with a new node, at a time; measured is

@@ -57,7 +57,12 @@ func Resolve(key snapshot.Key, entry *snapshot.ForecastSnapshot, of Workloads) (
 		out.Placed, out.Waiting = placed, waiting
 		return out, Problem{}
 	}
-	return out, Problem{
+	return out, Uncounted()
+}
+
+// Uncounted is the problem of a member whose replicas cannot be counted.
+func Uncounted() Problem {
+	return Problem{
 		v1alpha1.PoolReasonReplicasUnknown, "has replicas that Forewarm cannot count",
 		"has replicas that Forewarm cannot count: see status.leadTimeSource of the Forecast",
 	}
