@@ -25,6 +25,8 @@ type Consumer struct {
 	GPUs, Share float64
 	// Run is how long a replica runs, at most. It keeps its GPUs that long.
 	Run time.Duration
+	// Running is how many replicas hold GPUs or wait for them.
+	Running int
 }
 
 // Member is a Forecast whose workload runs on the fleet, at a moment.

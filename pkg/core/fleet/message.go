@@ -28,6 +28,11 @@ func (p *Plan) Message(of *Spare) string {
 			humanize.ShareAsWritten(of.Margin))
 	}
 	b.WriteString(".")
+	for i, part := range p.Share(p.GPUs - p.Other) {
+		if left := p.left(of); p.Batch[i].Name == of.Name && left < part.Value-grain {
+			fmt.Fprintf(&b, " Running replicas of other consumers leave %s for new ones.", GPUCount(left))
+		}
+	}
 	if len(p.Unknown) > 0 {
 		const told = 3
 		names := p.Unknown[:min(told, len(p.Unknown))]

@@ -100,9 +100,31 @@ func (p *Planner) Plan(now time.Time, f Fleet) Plan {
 	for i, part := range out.Share(out.GPUs - out.Other) {
 		if b := &out.Batch[i]; b.GPUs > 0 {
 			b.Replicas = whole(part.Value/b.GPUs + grain)
+			b.Replicas = min(b.Replicas, max(whole(out.left(b)/b.GPUs+grain), b.Running))
 		}
 	}
 	return out
+}
+
+// left returns the GPUs that the running replicas of other consumers leave. It matters if these hold more than their share, because nodes
+// are gone or because the shares have changed: they keep their GPUs until they end. For the length of each run up to the consumer's own,
+// these are the GPUs that the members do not need, minus those of the replicas that may run for that long.
+func (p *Plan) left(of *Spare) float64 {
+	left := math.Inf(1)
+	for i := range p.Batch {
+		within := &p.Batch[i]
+		if within.Run > of.Run {
+			continue
+		}
+		gpus := p.GPUs - p.Other - within.Need
+		for j := range p.Batch {
+			if b := &p.Batch[j]; b.Name != of.Name && b.Run >= within.Run {
+				gpus -= b.GPUs * float64(b.Running)
+			}
+		}
+		left = math.Min(left, gpus)
+	}
+	return math.Max(left, 0)
 }
 
 // doubt returns why a member counts with all its replicas, in words that continue its name; empty if its history is used.

@@ -257,17 +257,6 @@ func TestMarginFollowsThePast(t *testing.T) {
 	}
 }
 
-// Consumers get their shares, and no GPU is given twice.
-func TestShares(t *testing.T) {
-	f := fleet.Fleet{GPUs: 34, Members: []fleet.Member{office("chat")}, Batch: []fleet.Consumer{
-		{Name: "a", GPUs: 1, Share: 2, Run: 20 * time.Minute}, {Name: "b", GPUs: 4, Share: 1, Run: 20 * time.Minute},
-	}}
-	got := plan(t, now(), f)
-	if got.Batch[0].Replicas != 20 || got.Batch[1].Replicas != 2 {
-		t.Errorf("%+v, want 20 replicas of a GPU, and 2 of 4 GPUs", got.Batch)
-	}
-}
-
 // Peaks on another grid than the cells have the same plan, if they are the same.
 func TestPeaksOnAnotherGrid(t *testing.T) {
 	at := now().Add(-20 * time.Minute) // 06:40: runs of two hours reach into the ramp.

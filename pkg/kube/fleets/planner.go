@@ -129,7 +129,9 @@ func (p *Planner) plan(now time.Time, newest *snapshot.Snapshot, f *Fleet, by *f
 	in := fleet.Fleet{GPUs: out.capacity.gpus, Other: out.batch.other, Members: out.members.members}
 	for i := range f.Resolved.Batch {
 		if b := &f.Resolved.Batch[i]; out.batch.refused[b.Name] == "" {
-			in.Batch = append(in.Batch, b.Consumer)
+			consumer := b.Consumer
+			consumer.Running = out.batch.running[i]
+			in.Batch = append(in.Batch, consumer)
 			out.Running = append(out.Running, out.batch.running[i])
 		}
 	}
