@@ -30,8 +30,9 @@ type history struct {
 	gpus []float64
 }
 
-// cellsOf returns the GPUs that a member asked for in each cell before end, oldest first, at most maxHistory. It begins with the first known
-// value. In a gap, the value before it continues, because an autoscaler without a metric keeps its replicas.
+// cellsOf returns the GPUs that a member asked for in each cell before end, oldest first, at most maxHistory. It begins with the first
+// known value. In a gap, the value before it continues, because an autoscaler without a metric keeps its replicas. If the member asked for
+// more a day before, that counts, so that a gap does not hide a ramp. Cells after the newest value are no gap yet.
 func cellsOf(m *Member, end time.Time) []float64 {
 	s := &m.ServedPeaks
 	if s.Step <= 0 || s.Len() == 0 {
@@ -43,12 +44,20 @@ func cellsOf(m *Member, end time.Time) []float64 {
 	highest := maxima(s, end.Add(-time.Duration(n)*Cell), n)
 	out := make([]float64, 0, n)
 	value, last := math.NaN(), math.NaN()
-	for _, high := range highest {
+	newest := len(highest) - 1
+	for newest >= 0 && math.IsNaN(highest[newest]) {
+		newest--
+	}
+	for i, high := range highest {
 		if high >= 0 && high != value {
 			value, last = high, m.gpus(high)
 		}
-		if !math.IsNaN(last) {
-			out = append(out, last)
+		cell := last
+		if ago := len(out) - cellsPerDay; math.IsNaN(high) && ago >= 0 && i < newest {
+			cell = math.Max(last, out[ago])
+		}
+		if !math.IsNaN(cell) {
+			out = append(out, cell)
 		}
 	}
 	return out

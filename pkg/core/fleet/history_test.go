@@ -40,3 +40,26 @@ func TestHistoryBeginsWithTheFirstValue(t *testing.T) {
 		}
 	}
 }
+
+// A gap of yesterday does not hide the ramp: the day before yesterday shows it.
+func TestAGapDoesNotHideTheRamp(t *testing.T) {
+	at := now().Add(2*24*time.Hour + 40*time.Minute) // Wednesday, 07:40.
+	m := member("chat", func(at time.Time) float64 {
+		if at.Hour() < 8 || at.Hour() >= 18 {
+			return 4
+		}
+		return 20
+	})
+	for range 2 * 288 { // The member continues for two days.
+		m.ServedPeaks.Values = append(m.ServedPeaks.Values, m.ServedPeaks.Values[len(m.ServedPeaks.Values)-288])
+	}
+	m.ServedPeaks.Start = m.ServedPeaks.Start.Add(11 * 24 * time.Hour)
+	m.ServedPeaks.Values = m.ServedPeaks.Values[11*288:]
+	for at := now().Add(23 * time.Hour); at.Before(now().Add(30 * time.Hour)); at = at.Add(fleet.Cell) {
+		m.ServedPeaks.Values[int(at.Sub(m.ServedPeaks.Start)/fleet.Cell)] = math.NaN() // Tuesday from 06:00 to 13:00.
+	}
+	f := fleet.Fleet{GPUs: 32, Members: []fleet.Member{extended(m, at)}, Batch: []fleet.Consumer{batch(time.Hour)}}
+	if got := plan(t, at, f).Batch[0]; got.Replicas != 12 {
+		t.Errorf("%+v, want 12 batch replicas", got)
+	}
+}
