@@ -18,36 +18,38 @@ type batch struct {
 	// from is the time from which runs are counted.
 	from time.Time
 	// running are the runs, oldest first. used are the places that they hold.
-	running []run
+	running []runs
 	used    int
+	// stopped reports that the simulation is interrupted: nothing starts or ends any more.
+	stopped func() bool
 }
 
-// run is one run of a consumer.
-type run struct {
-	of         int
+// runs are n runs of a consumer that started together.
+type runs struct {
+	of, n      int
 	start, end time.Time
 }
 
 // Hold implements simulate.Pool. It ends runs, starts others, and returns the places that all hold.
 func (b *batch) Hold(at time.Time, all []sim.Placement) int {
+	if b.stopped() {
+		return b.used
+	}
 	m := Moment{Policy: b.Policy, At: at}
 	for b.used > all[0].Held { // Members took places. The scheduler preempts the newest run first.
-		newest := len(b.running) - 1
-		m.Killed++
-		b.kill(at, b.running[newest])
-		b.running = b.running[:newest]
+		m.Killed += b.killNewest(at, b.used-all[0].Held)
 	}
 	counts := make([]int, len(b.Batch))
 	left := b.running[:0]
 	for _, r := range b.running {
 		if r.end.After(at) {
 			left = append(left, r)
-			counts[r.of]++
+			counts[r.of] += r.n
 			continue
 		}
-		b.used -= places(b.Batch[r.of].GPUs)
+		b.used -= r.n * places(b.Batch[r.of].GPUs)
 		if !at.Before(b.from) {
-			b.Done += r.end.Sub(r.start).Hours() * b.Batch[r.of].GPUs
+			b.Done += float64(r.n) * r.end.Sub(r.start).Hours() * b.Batch[r.of].GPUs
 		}
 	}
 	b.running = left
@@ -58,13 +60,15 @@ func (b *batch) Hold(at time.Time, all []sim.Placement) int {
 	m.Members = b.GPUs - float64(b.used+free)/milli
 	for i, allowed := range b.allowed(at, all) {
 		size := places(b.Batch[i].GPUs)
-		for ; counts[i] < allowed && free >= size; counts[i]++ {
-			b.running = append(b.running, run{i, at, at.Add(b.Batch[i].Run)})
-			b.used, free = b.used+size, free-size
-			m.Started++
-			if !at.Before(b.from) {
-				b.Runs++
-			}
+		n := min(allowed-counts[i], free/size)
+		if n <= 0 {
+			continue
+		}
+		b.running = append(b.running, runs{i, n, at, at.Add(b.Batch[i].Run)})
+		b.used, free = b.used+n*size, free-n*size
+		m.Started += n
+		if !at.Before(b.from) {
+			b.Runs += n
 		}
 	}
 	if b.Record != nil {
@@ -74,12 +78,21 @@ func (b *batch) Hold(at time.Time, all []sim.Placement) int {
 	return b.used
 }
 
-func (b *batch) kill(at time.Time, r run) {
-	b.used -= places(b.Batch[r.of].GPUs)
+// killNewest kills as many of the newest runs that started together as hold so many places, and returns how many.
+func (b *batch) killNewest(at time.Time, wanted int) int {
+	last := len(b.running) - 1
+	newest := &b.running[last]
+	size := places(b.Batch[newest.of].GPUs)
+	n := min(newest.n, (wanted+size-1)/size)
+	b.used -= n * size
 	if !at.Before(b.from) {
-		b.Killed += at.Sub(r.start).Hours() * b.Batch[r.of].GPUs
-		b.KilledRuns++
+		b.Killed += float64(n) * at.Sub(newest.start).Hours() * b.Batch[newest.of].GPUs
+		b.KilledRuns += n
 	}
+	if newest.n -= n; newest.n == 0 {
+		b.running = b.running[:last]
+	}
+	return n
 }
 
 // fill counts runs on all GPUs but a static part, at all times. None of them is killed.

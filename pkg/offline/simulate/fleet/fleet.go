@@ -125,13 +125,10 @@ func Simulate(ctx context.Context, c *Config, progress func(policy string)) (*Re
 		out.Members = append(out.Members, c.Members[i].Name)
 	}
 	for _, policy := range Policies() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		if progress != nil {
 			progress(policy)
 		}
-		b := &batch{Config: c, from: c.start().Add(warmUp)}
+		b := &batch{Config: c, from: c.start().Add(warmUp), stopped: func() bool { return ctx.Err() != nil }}
 		b.Policy = policy
 		gpus := c.GPUs
 		switch policy {
@@ -145,7 +142,7 @@ func Simulate(ctx context.Context, c *Config, progress func(policy string)) (*Re
 			b.allowed = c.oracle(asked)
 		}
 		reports, err := c.play(gpus, b, nil)
-		if err != nil {
+		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
 		}
 		b.judge(c.Members, reports)

@@ -182,3 +182,28 @@ func TestWrongFleets(t *testing.T) {
 		t.Errorf("%v, want an interruption", fmt.Sprint(err))
 	}
 }
+
+// A million GPUs take no longer than nine. An interruption ends every policy at once, the last one too.
+func TestManyGPUsAndInterruption(t *testing.T) {
+	c := fleet.Config{
+		GPUs: 1e6, Limit: 0.01, Members: []fleet.Member{member(t, "chat", 5, 5)},
+		Batch: []corefleet.Consumer{batch(20 * time.Minute)},
+	}
+	r := simulate(t, c)
+	if ours := r.Find(fleet.Forewarm); ours.Done < 0.99e6*r.Hours || ours.Done > 1e6*(r.Hours+1) {
+		t.Errorf("%v GPU-hours done in %v hours", ours.Done, r.Hours)
+	}
+	for _, policy := range []string{fleet.Reactive, fleet.Oracle} {
+		ctx, cancel := context.WithCancel(t.Context())
+		steps := 0
+		c.Record = func(m fleet.Moment) {
+			if m.Policy == policy {
+				steps++
+				cancel()
+			}
+		}
+		if _, err := fleet.Simulate(ctx, &c, nil); !errors.Is(err, context.Canceled) || steps != 1 {
+			t.Errorf("%s: %v after %d steps, want an interruption", policy, err, steps)
+		}
+	}
+}
