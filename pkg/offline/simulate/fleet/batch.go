@@ -49,7 +49,8 @@ func (b *batch) Hold(at time.Time, all []sim.Placement) int {
 		}
 		b.used -= r.n * places(b.Batch[r.of].GPUs)
 		if !at.Before(b.from) {
-			b.Done += float64(r.n) * r.end.Sub(r.start).Hours() * b.Batch[r.of].GPUs
+			counted := min(r.end.Sub(r.start), r.end.Sub(b.from))
+			b.Done += float64(r.n) * counted.Hours() * b.Batch[r.of].GPUs
 		}
 	}
 	b.running = left
