@@ -57,9 +57,13 @@ func (s *Shortage) Message() string {
 		}
 		who = append(who, fmt.Sprintf("%s (%s)", m.Name, Number(m.GPUs)))
 	}
-	const text = "On %s from %s to %s UTC the members need up to %s, %s more than the fleet has for them: %s."
-	return fmt.Sprintf(text, s.From.Format("Mon, 2 Jan"), s.From.Format("15:04"), s.Until.Format("15:04"),
-		GPUCount(s.Need), Number(s.Need-s.GPUs), humanize.List(who))
+	const day, hour = "Mon, 2 Jan", "15:04"
+	when := fmt.Sprintf("On %s from %s to %s", s.From.Format(day), s.From.Format(hour), s.Until.Format(hour))
+	if s.From.YearDay() != s.Until.Add(-1).YearDay() {
+		when = fmt.Sprintf("From %s to %s", s.From.Format(day+" "+hour), s.Until.Format(day+" "+hour))
+	}
+	const text = "%s UTC the members need up to %s, %s more than the fleet has for them: %s."
+	return fmt.Sprintf(text, when, GPUCount(s.Need), Number(s.Need-s.GPUs), humanize.List(who))
 }
 
 // Number formats GPUs, of which a replica may use a fraction.

@@ -218,6 +218,12 @@ func TestMessageOfAShortage(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, text+want)
 		}
 	}
+	s.Until = s.From.Add(24 * time.Hour)
+	const want = "From Mon, 30 Nov 09:00 to Tue, 1 Dec 09:00 UTC the members need up to 72 GPUs, 8 more than the fleet has " +
+		"for them: chat (40)."
+	if got := s.Message(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
 }
 
 // The day ahead is finite and complete for any input, and a shortage lies within it.
