@@ -93,7 +93,8 @@ func (p *Planner) queueCapacity(f *Fleet, name string) capacity {
 
 // checkMinimums says so if the GPUs are not enough for the minimums of the members.
 func (c *capacity) checkMinimums(minimums float64) {
-	if c.reason == v1alpha1.FleetReasonCounted && minimums > c.gpus {
+	const rounding = 1e-9 // 25 × 0.28 is 7.000000000000001.
+	if c.reason == v1alpha1.FleetReasonCounted && minimums > c.gpus*(1+rounding) {
 		c.reason = v1alpha1.FleetReasonBelowMinimums
 		const text = ", but the minimums of the members need %s: lower minReplicas, or add GPUs"
 		c.message += fmt.Sprintf(text, fleet.GPUCount(minimums))

@@ -116,6 +116,11 @@ func TestSpareOfAQueue(t *testing.T) {
 	if n, err := w.spare("embeddings"); n != 0 || err != nil {
 		t.Errorf("below the minimums: %d replicas, %v", n, err)
 	}
+	w.put(t, "h100", "gpus: {count: 7}, members: [{forecast: chat, gpus: \"0.28\"}], "+jobs)
+	w.loads["chat"].least = 25 // 25 × 0.28 is 7.000000000000001.
+	w.step(t)
+	expect(t, "exactly the minimums", w.condition("h100", "CapacityKnown"), "True Counted")
+	w.put(t, "h100", "gpus: {clusterQueue: {name: gpu}}, "+chatOnly+", "+jobs)
 	w.cluster.queue.Quota = nil
 	w.step(t)
 	expect(t, "no quota", w.condition("h100", "CapacityKnown"), "False NoGPUs")
