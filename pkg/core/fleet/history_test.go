@@ -55,8 +55,8 @@ func TestAGapDoesNotHideTheRamp(t *testing.T) {
 	}
 	m.ServedPeaks.Start = m.ServedPeaks.Start.Add(11 * 24 * time.Hour)
 	m.ServedPeaks.Values = m.ServedPeaks.Values[11*288:]
-	for at := now().Add(23 * time.Hour); at.Before(now().Add(30 * time.Hour)); at = at.Add(fleet.Cell) {
-		m.ServedPeaks.Values[int(at.Sub(m.ServedPeaks.Start)/fleet.Cell)] = math.NaN() // Tuesday from 06:00 to 13:00.
+	for gap := now().Add(23 * time.Hour); gap.Before(now().Add(30 * time.Hour)); gap = gap.Add(fleet.Cell) {
+		m.ServedPeaks.Values[int(gap.Sub(m.ServedPeaks.Start)/fleet.Cell)] = math.NaN() // Tuesday from 06:00 to 13:00.
 	}
 	f := fleet.Fleet{GPUs: 32, Members: []fleet.Member{extended(m, at)}, Batch: []fleet.Consumer{batch(time.Hour)}}
 	if got := plan(t, at, f).Batch[0]; got.Replicas != 12 {
