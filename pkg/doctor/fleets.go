@@ -32,6 +32,12 @@ func checkFleet(stored *unstructured.Unstructured) (out []Finding) {
 		}}
 	}
 	v1alpha1.ReadStatus(stored, &fleet.Status)
+	if len(fleet.Status.Conditions) == 0 {
+		return []Finding{{
+			Check: check, Level: Warning, Object: object, Message: "has no status yet",
+			Remedy: "wait a minute; then see the log of Forewarm",
+		}}
+	}
 	for _, c := range fleet.Status.Conditions {
 		// A shortage ahead is no fault of the installation, and the reason that a fleet is not ready is in the other conditions.
 		if c.Status != metav1.ConditionFalse || c.Type == v1alpha1.FleetConditionShortage ||

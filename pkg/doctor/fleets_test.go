@@ -32,7 +32,7 @@ status: {conditions: [`
 			`{type: Ready, status: "False", reason: MembersUnknown, message: m}`,
 			"warning GPUFleet ai/h100 MembersUnknown: m",
 		},
-		"nothing known": {"", "ok GPUFleet"},
+		"nothing known": {"", "warning GPUFleet ai/h100 has no status yet"},
 	} {
 		if f := checkOne(t, spec+tt.conditions+"]}"); !strings.Contains(f, tt.want) {
 			t.Errorf("%s: %s, want %s", name, f, tt.want)

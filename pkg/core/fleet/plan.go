@@ -64,6 +64,14 @@ type Planner struct {
 	// day was computed at dayAt.
 	day   Day
 	dayAt time.Time
+	// others are the GPUs of other pods in the last minutes.
+	others []otherGPUs
+}
+
+// otherGPUs are the GPUs that other pods held at a time.
+type otherGPUs struct {
+	at   time.Time
+	gpus float64
 }
 
 // identity is what the cells of a member depend on, apart from the time. The oldest value moves with the time.
@@ -205,11 +213,17 @@ func (p *Planner) margin(k int) float64 {
 	return margin
 }
 
-// Day returns the day ahead of the fleet. It is computed again after a minute, and if the number of GPUs has changed.
+// Day returns the day ahead of the fleet. It is computed again after a minute, and if the number of GPUs has changed. Pods that are neither
+// members nor batch work and come and go do not change it: the fewest GPUs that they held in the last 15 minutes count.
 func (p *Planner) Day(now time.Time, f *Fleet) Day {
-	const keep = time.Minute
-	if len(p.day.Hours) == 0 || now.Sub(p.dayAt).Abs() >= keep || p.day.GPUs != f.available() {
-		p.day, p.dayAt = f.Day(now), now
+	const keep, remember = time.Minute, 15 * time.Minute
+	p.others = append(slices.DeleteFunc(p.others, func(o otherGPUs) bool {
+		return now.Sub(o.at).Abs() >= remember
+	}), otherGPUs{now, bounded(f.Other)})
+	steady := *f
+	steady.Other = slices.MinFunc(p.others, func(a, b otherGPUs) int { return cmp.Compare(a.gpus, b.gpus) }).gpus
+	if len(p.day.Hours) == 0 || now.Sub(p.dayAt).Abs() >= keep || p.day.GPUs != steady.available() {
+		p.day, p.dayAt = steady.Day(now), now
 	}
 	return p.day
 }

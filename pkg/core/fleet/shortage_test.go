@@ -268,3 +268,19 @@ func BenchmarkDay(b *testing.B) {
 		f.Day(now())
 	}
 }
+
+// A pod of others that comes and goes does not make a shortage come and go.
+func TestOtherPodsThatComeAndGo(t *testing.T) {
+	ten := hourly("chat", now(), func(time.Time) float64 { return 10 })
+	p, f := fleet.Planner{}, fleet.Fleet{GPUs: 10, Members: []fleet.Member{ten}}
+	for i := range 40 {
+		f.Other = float64(i % 2)
+		if day := p.Day(now().Add(time.Duration(i)*15*time.Second), &f); day.Shortage() != nil {
+			t.Fatalf("step %d: %+v", i, day.Shortage())
+		}
+	}
+	f.Other = 1 // A pod that stays does.
+	if day := p.Day(now().Add(30*time.Minute), &f); day.Shortage() == nil {
+		t.Errorf("no shortage with %v GPUs for the members", day.GPUs)
+	}
+}

@@ -84,13 +84,14 @@ func (w *StatusWriter) Step(ctx context.Context, now time.Time) error {
 	for i := range *newest {
 		one := (*newest)[i]
 		f := current[one.UID]
-		if f == nil || f.Generation != one.Generation {
+		if f == nil {
 			continue
 		}
-		one.Fleet, exists[f.UID] = f, true
-		if one.capacity.pending {
+		exists[f.UID] = true
+		if f.Generation != one.Generation || one.capacity.pending {
 			continue
 		}
+		one.Fleet = f
 		after := one.status(now)
 		urgent := f.Status.ObservedGeneration != after.ObservedGeneration ||
 			!slices.EqualFunc(f.Status.Conditions, after.Conditions, v1alpha1.SameCondition)
