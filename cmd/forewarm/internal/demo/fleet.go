@@ -140,7 +140,7 @@ func (d *fleetDay) sentences() []string {
 	}
 }
 
-// sections are the report: the day by hour, and what all policies did in all days.
+// sections are the report: who holds the GPUs at the start of each hour, and what all policies did in all days.
 func (d *fleetDay) sections() []report.Section {
 	var hours []int
 	for at := 0; at < len(d.moments); at += len(d.moments) / 24 {
@@ -149,12 +149,12 @@ func (d *fleetDay) sections() []report.Section {
 	table := report.Records(hours, func(row *report.Record, at *int) {
 		m := &d.moments[*at]
 		started, killed := d.runs(m.At, m.At.Add(time.Hour))
-		row.Text("", "hour\n(UTC)", m.At.UTC().Format(clockTime))
+		row.Text("", "time\n(UTC)", m.At.UTC().Format(clockTime))
 		row.Number("", "members'\nGPUs", m.Members, humanize.Number)
 		row.Number("", "batch\nGPUs", m.Batch, humanize.Number)
 		row.Number("", "kept\nfree", fleetGPUs-m.Members-m.Batch, humanize.Number)
-		row.Text("", "runs started\nin the hour", humanize.Count(started))
-		row.Text("", "killed", humanize.Count(killed))
+		row.Text("", "runs started\nwithin 1 h", humanize.Count(started))
+		row.Text("", "killed\nwithin 1 h", humanize.Count(killed))
 	})
 	return append([]report.Section{
 		{Title: d.title(), Drawing: d.plot(), Notes: d.sentences()},
