@@ -145,6 +145,10 @@ func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
 			n.Tag = "!!str"
 		}
 		if n.Kind == yaml.ScalarNode && n.Tag != "!!str" {
+			if t == reflect.TypeFor[v1alpha1.Duration]() && n.Value != "" {
+				r.refuse(n, path, fmt.Sprintf("%.64q has no unit: write for example 30s, 5m, 1h30m or 14d", n.Value))
+				return
+			}
 			r.refuse(n, path, fmt.Sprintf("is not text: put it in quotes, %.64q", n.Value))
 		}
 	case reflect.Int32, reflect.Int64:

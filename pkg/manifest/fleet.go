@@ -148,7 +148,7 @@ func (r *fleetReader) consumers(path *field.Path, batch []v1alpha1.FleetBatch) [
 		one := FleetBatch{
 			Consumer: fleet.Consumer{
 				Name: b.Name, GPUs: r.part(at.Child("gpus"), b.GPUs), Share: float64(b.Share),
-				Run: r.duration(at.Child("run"), b.Run, minRun, maxRun),
+				Run: r.run(at.Child("run"), b.Run),
 			},
 			Selector: r.selector(at.Child("selector"), &b.Selector),
 		}
@@ -171,6 +171,14 @@ func (r *fleetReader) consumers(path *field.Path, batch []v1alpha1.FleetBatch) [
 		out = append(out, one)
 	}
 	return out
+}
+
+func (r *fleetReader) run(path *field.Path, text v1alpha1.Duration) time.Duration {
+	if text == "" {
+		r.Add(field.Required(path, "write how long a replica runs at most, for example 20m"))
+		return 0
+	}
+	return r.duration(path, text, minRun, maxRun)
 }
 
 func (b FleetBatch) selectsLike(other FleetBatch) bool {
