@@ -16,12 +16,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/fleet"
 )
 
-// Limits of a fleet.
+// MaxFleetGPUs is the largest count of GPUs of a fleet.
+const MaxFleetGPUs = 1_000_000
+
+// Other limits of a fleet.
 const (
 	maxFleetMembers = 50
 	maxFleetBatch   = 8
 	maxFleetShare   = 1000
-	maxFleetGPUs    = 1_000_000
 	minRun, maxRun  = time.Minute, 24 * time.Hour
 	maxNodeLabels   = 16
 )
@@ -79,8 +81,8 @@ func (r *fleetReader) source(path *field.Path, gpus *v1alpha1.FleetGPUs) labels.
 	var given []string
 	if gpus.Count != 0 {
 		given = append(given, "count")
-		if gpus.Count < 1 || gpus.Count > maxFleetGPUs {
-			r.Invalid(path.Child("count"), gpus.Count, "write the number of GPUs, 1 to %d", maxFleetGPUs)
+		if gpus.Count < 1 || gpus.Count > MaxFleetGPUs {
+			r.Invalid(path.Child("count"), gpus.Count, "write the number of GPUs, 1 to %d", MaxFleetGPUs)
 		}
 	}
 	var nodes labels.Selector

@@ -39,7 +39,7 @@ func (o *options) addFleet(flags *pflag.FlagSet) {
 	flags.IntVar(&o.fleet.gpus, "fleet-gpus", 0, "number of GPUs of the fleet (default: the count in the file)")
 	flags.Func("history",
 		"`NAME=FILE` with the demand of a member of the fleet, one for each member, or NAME=QUERY with --prometheus; "+
-			"of a file with several columns, the column NAME is read",
+			"of a file with several columns, the column NAME is read, or else that of --column",
 		func(text string) error {
 			name, from, ok := strings.Cut(text, "=")
 			if !ok || name == "" || from == "" {
@@ -62,7 +62,7 @@ func (o *options) validateFleet(flags *pflag.FlagSet) error {
 	of.history.AddFlags(known)
 	of.output.AddFlags(known, "")
 	of.addFleet(known)
-	others, single := []string{"hpa", "lead-time", "bad-hours", "quiet"}, []string{"trace", "column", "query"}
+	others, single := []string{"hpa", "lead-time", "bad-hours", "quiet"}, []string{"trace", "query"}
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	flags.Visit(func(f *pflag.Flag) {
@@ -73,8 +73,8 @@ func (o *options) validateFleet(flags *pflag.FlagSet) error {
 	if o.autoscaler.file == "" {
 		wrong("--fleet needs --hpa FILE with the autoscalers of all members; kubectl get hpa -o yaml prints them")
 	}
-	if o.fleet.gpus < 0 {
-		wrong("--fleet-gpus %d is not above 0", o.fleet.gpus)
+	if n := o.fleet.gpus; flags.Changed("fleet-gpus") && (n < 1 || n > manifest.MaxFleetGPUs) {
+		wrong("--fleet-gpus %d is not from 1 to %d", n, manifest.MaxFleetGPUs)
 	}
 	if len(o.fleet.histories) == 0 {
 		wrong("--fleet needs the history of each member: --history NAME=FILE")
@@ -117,12 +117,13 @@ func runFleet(ctx context.Context, o *options, t terminal) error {
 	if err != nil {
 		return cmdline.IfInterrupted(ctx, err)
 	}
+	got.Doubt = doubt
 	if o.output.ForScripts() {
-		return errors.Join(o.output.Write(t.out, got), doubt)
+		return errors.Join(o.output.Write(t.out, got), history.Doubtful(doubt))
 	}
 	width, _ := cmdline.Columns(t.out, cmdline.Page)
 	_, err = io.WriteString(t.out, got.Text(width))
-	return errors.Join(err, doubt)
+	return errors.Join(err, history.Doubtful(doubt))
 }
 
 // readFleet returns the fleet without the recordings of its members, and the members without their histories.
@@ -214,58 +215,67 @@ func PlayFleet(
 	})
 }
 
-// readHistories reads the demand of all members, and cuts it to the time that all have in common. doubt is not nil if some of it looks
+// readHistories reads the demand of all members, and cuts it to the time that all have in common. doubt is not empty if some of it looks
 // like no demand.
-func (o *options) readHistories(ctx context.Context, t terminal, configs []compare.Config) (doubt, err error) {
+func (o *options) readHistories(ctx context.Context, t terminal, configs []compare.Config) (doubt string, err error) {
 	unused := maps.Clone(o.fleet.histories)
 	for i := range configs {
 		name := configs[i].Source
 		if o.fleet.histories[name] == "" {
 			err := fmt.Errorf("no history of member %s is given: set --history %s=FILE", name, name)
-			return nil, cmdline.UsageError(err)
+			return "", cmdline.UsageError(err)
 		}
 		delete(unused, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(unused)) {
-		return nil, cmdline.UsageError(fmt.Errorf("--history %s=…: the fleet has no member %s", name, name))
+		return "", cmdline.UsageError(fmt.Errorf("--history %s=…: the fleet has no member %s", name, name))
 	}
+	var doubts []string
 	for i := range configs {
 		options := o.memberHistory(configs[i].Source)
 		h, err := history.Read(ctx, &options, t.in, t.now(), t.bar)
 		if err != nil {
-			return nil, fmt.Errorf("the history of %s: %w", configs[i].Source, err)
+			return "", fmt.Errorf("the history of %s: %w", configs[i].Source, err)
 		}
-		doubt = errors.Join(doubt, history.Doubtful(h.Doubt))
+		if h.Doubt != "" {
+			doubts = append(doubts, "Member "+configs[i].Source+": "+h.Doubt)
+		}
 		configs[i].Demand = h.Series
 	}
-	return doubt, cutToCommon(configs)
+	return strings.Join(doubts, " "), cutToCommon(configs)
 }
 
 // cutToCommon cuts the histories to the time that all have in common. It begins at a time at which all have a value.
 func cutToCommon(configs []compare.Config) error {
 	start, end := configs[0].Demand.Start, configs[0].Demand.End()
+	newest, oldest := configs[0].Source, configs[0].Source // The members whose histories start last and end first.
 	for at := start.Add(-1); at.Before(start); {
 		at = start
 		for i := range configs {
 			s := &configs[i].Demand
 			if s.Start.After(start) {
-				start = s.Start
+				start, newest = s.Start, configs[i].Source
 			}
-			first := int(start.Sub(s.Start) / s.Step)
-			known := first
+			offset := int(start.Sub(s.Start) / s.Step)
+			known := offset
 			for known < s.Len() && math.IsNaN(s.Values[known]) {
 				known++
 			}
-			if known > first {
-				start = s.TimeAt(known)
+			if known > offset {
+				start, newest = s.TimeAt(known), configs[i].Source
 			}
 			if s.End().Before(end) {
-				end = s.End()
+				end, oldest = s.End(), configs[i].Source
 			}
 		}
 	}
 	if err := fleet.CheckLength(end.Sub(start)); err != nil {
-		return err
+		from, to := start.UTC().Format("2006-01-02 15:04"), end.UTC().Format("2006-01-02 15:04")
+		if newest == oldest {
+			return fmt.Errorf("%w; the history of %s is from %s to %s UTC", err, newest, from, to)
+		}
+		const apart = "%w; the history of %s starts at %s, and that of %s ends at %s UTC"
+		return fmt.Errorf(apart, err, newest, from, oldest, to)
 	}
 	for i := range configs {
 		s := &configs[i].Demand

@@ -17,6 +17,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/core/fleet"
 	"github.com/forewarm/forewarm/pkg/core/hpa/sim"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
@@ -76,6 +77,8 @@ type Result struct {
 	Asked         float64   `json:"maxAskedGPUs"`
 	AloneBadHours float64   `json:"aloneBadHoursShare"`
 	Outcomes      []Outcome `json:"policies"`
+	// Doubt says what is wrong with the histories; empty if they look like demand. It replaces the verdict.
+	Doubt string `json:"doubt,omitempty"`
 }
 
 // Outcome is what becomes of the members and the batch work with a policy.
@@ -172,8 +175,19 @@ func (c *Config) Validate() error {
 			len(c.Members), len(c.Batch), c.GPUs)
 	}
 	problems := []error{CheckLength(time.Duration(c.steps()) * sim.DefaultSync)}
+	tooLarge := func(name string, gpus float64) {
+		if gpus > c.GPUs {
+			problems = append(problems, fmt.Errorf("a replica of %s needs %s GPUs, but the fleet has only %s",
+				name, humanize.Number(gpus), humanize.Number(c.GPUs)))
+		}
+	}
+	for _, b := range c.Batch {
+		tooLarge(b.Name, b.GPUs)
+	}
 	for i := range c.Members {
-		if m := &c.Members[i]; !m.Demand.Start.Equal(c.start()) {
+		m := &c.Members[i]
+		tooLarge(m.Name, m.GPUs)
+		if !m.Demand.Start.Equal(c.start()) {
 			problems = append(problems, fmt.Errorf("the histories of %s and %s start at different times",
 				c.Members[0].Name, m.Name))
 		}

@@ -105,6 +105,10 @@ func TestOfficeHours(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, r.Text(100))
 		}
 	}
+	r.Doubt = "Member chat: The values are from a counter."
+	if text := r.Text(100); !strings.HasPrefix(text, r.Doubt) || strings.Contains(text, "would have done") {
+		t.Errorf("no doubt instead of the verdict in\n%s", text)
+	}
 }
 
 // Replicas of members and consumers may take several GPUs or a part of one; no more GPUs are used than there are.
@@ -158,15 +162,19 @@ func TestWrongFleets(t *testing.T) {
 	m := member(t, "chat", 5, 5)
 	later, short := m, member(t, "short", 3, 5)
 	hour := []corefleet.Consumer{batch(time.Hour)}
+	large, train := m, []corefleet.Consumer{batch(time.Hour)}
+	large.GPUs, train[0].GPUs = 10, 16
 	moved := *m.Recording
 	moved.Demand.Start = moved.Demand.Start.Add(time.Minute)
 	later.Name, later.Recording = "later", &moved
 	for want, c := range map[string]fleet.Config{
-		"start at different times":  {GPUs: 9, Members: []fleet.Member{m, later}, Batch: hour},
-		"3.0 days of history":       {GPUs: 9, Members: []fleet.Member{m, short}, Batch: hour},
-		"1 consumers on 0 GPUs":     {Members: []fleet.Member{m}, Batch: hour},
-		"1 members and 0 consumers": {GPUs: 9, Members: []fleet.Member{m}},
-		"0 members":                 {GPUs: 9, Batch: hour},
+		"start at different times":                     {GPUs: 9, Members: []fleet.Member{m, later}, Batch: hour},
+		"3.0 days of history":                          {GPUs: 9, Members: []fleet.Member{m, short}, Batch: hour},
+		"1 consumers on 0 GPUs":                        {Members: []fleet.Member{m}, Batch: hour},
+		"1 members and 0 consumers":                    {GPUs: 9, Members: []fleet.Member{m}},
+		"0 members":                                    {GPUs: 9, Batch: hour},
+		"chat needs 10 GPUs, but the fleet has only 9": {GPUs: 9, Members: []fleet.Member{large}, Batch: hour},
+		"embeddings needs 16 GPUs":                     {GPUs: 9, Members: []fleet.Member{m}, Batch: train},
 	} {
 		if _, err := fleet.Simulate(t.Context(), &c, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/forewarm/forewarm/pkg/core/fleet"
@@ -11,7 +12,7 @@ import (
 // Text is the result for a terminal of a width.
 func (r *Result) Text(width int) string { return report.Text(r.Sections(), width) }
 
-// Sections are the verdict, a table of the policies and notes.
+// Sections are the verdict or the doubt, a table of the policies and notes.
 func (r *Result) Sections() []report.Section {
 	describe := func(row *report.Record, o *Outcome) {
 		row.Text("", "policy", o.Policy)
@@ -22,7 +23,7 @@ func (r *Result) Sections() []report.Section {
 		row.Number("", "demand in\nbad hours", o.BadHours, humanize.LateShare)
 	}
 	return []report.Section{
-		{Sentences: []string{r.verdict()}},
+		{Sentences: []string{cmp.Or(r.Doubt, r.verdict())}},
 		{Table: report.Records(r.Outcomes, describe)},
 		{Title: "Notes", Items: r.notes()},
 	}
