@@ -218,7 +218,7 @@ func TestMessageOfAShortage(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, text+want)
 		}
 	}
-	s.Until = s.From.Add(24 * time.Hour)
+	s.Until, s.Members = s.From.Add(24*time.Hour), all[:1]
 	const want = "From Mon, 30 Nov 09:00 to Tue, 1 Dec 09:00 UTC the members need up to 72 GPUs, 8 more than the fleet has " +
 		"for them: chat (40)."
 	if got := s.Message(); got != want {
