@@ -18,6 +18,7 @@ func (p *Plan) Message(of *Spare) string {
 	} else {
 		fmt.Fprintf(&b, "%s of %s are kept for the members for the next %s, which leaves %s for batch work",
 			Number(of.Need), GPUCount(available), run, Number(available-of.Need))
+		b.WriteString(p.shareMessage(of, available))
 	}
 	if p.Other > 0 {
 		fmt.Fprintf(&b, "; other pods hold %s", GPUCount(p.Other))
@@ -43,6 +44,21 @@ func (p *Plan) Message(of *Spare) string {
 		b.WriteString(humanize.List(names) + ".")
 	}
 	return b.String()
+}
+
+// shareMessage continues a message with what a consumer has of the spare GPUs, if it has not all of them or too few for a replica.
+func (p *Plan) shareMessage(of *Spare, available float64) string {
+	text, own := "", available-of.Need
+	for i, part := range p.Share(available) {
+		if len(p.Batch) > 1 && &p.Batch[i] == of {
+			own = part.Value
+			text = fmt.Sprintf("; the share of %s is %s", of.Name, Number(own))
+		}
+	}
+	if of.GPUs > own {
+		text += fmt.Sprintf(", too few for a replica of %s", GPUCount(of.GPUs))
+	}
+	return text
 }
 
 // Message says what is missing, with absolute times: "On Tue, 1 Dec from 09:00 to 11:00 UTC the members need up to 72 GPUs, 8 more than the

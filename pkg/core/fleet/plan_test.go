@@ -376,4 +376,16 @@ func TestMessage(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
+	f := fleet.Fleet{GPUs: 32, Members: []fleet.Member{m}, Batch: []fleet.Consumer{
+		batch(20 * time.Minute), {Name: "train", GPUs: 16, Share: 1, Run: 20 * time.Minute},
+	}}
+	p := plan(t, now(), f)
+	for i, want := range []string{
+		"leaves 28 for batch work; the share of embeddings is 14. The",
+		"leaves 28 for batch work; the share of train is 14, too few for a replica of 16 GPUs. The",
+	} {
+		if got := p.Message(&p.Batch[i]); !strings.Contains(got, want) {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
 }

@@ -72,7 +72,7 @@ func TestFleetOutlook(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if b := &s.Batch[0]; b.Name != "embeddings" || b.Replicas != 12 || b.Running != 9 || b.GPUs != 1 ||
-		*b.Need != 38.5 || !strings.HasPrefix(b.Message, "38.5 of 62 GPUs are kept for the members for the next 20m") {
+		*b.Need != 37.8 || !strings.HasPrefix(b.Message, "37.8 of 62 GPUs are kept for the members for the next 20m") {
 		t.Errorf("%+v", b)
 	}
 	if d := s.Day; d == nil || len(d.Hours) != 24 || len(d.Members) != 7 || len(d.Members[0].GPUs) != 24 ||
@@ -155,7 +155,7 @@ func TestFleetPage(t *testing.T) {
 		">Shortage ahead<",
 		"On Thu, 5 Mar from 07:00 to 12:00 UTC the members need up to 70 GPUs, 8 more than the fleet has for them: chat (17.5)",
 		`<title id="day-title">The day ahead</title>`, `class="member p1"`, `class="member p7"`, ">tiny (partly unknown",
-		"38.5 of 62 GPUs are kept", `<td data-label="Running" class="n">9</td>`, `href="../h100"`,
+		"37.8 of 62 GPUs are kept", `<td data-label="Running" class="n">9</td>`, `href="../h100"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not on the page", want)
