@@ -256,7 +256,10 @@ func TestTimetable(t *testing.T) {
 		{"* * * * *", []string{"0 18 * * *"}, "more than once an hour"},
 		{"0 8 1 * 1", []string{"0 18 * * *"}, "is not a recurrence"},
 		{"0 8 */2 * 5", []string{"0 18 * * *"}, "is not a recurrence"},
-		{"CRON_TZ=UTC 0 8 * * *", []string{"0 18 * * *"}, "is not a recurrence"},
+		{"CRON_TZ=UTC 0 8 * * *", []string{"0 18 * * *"}, "has a time zone of its own"},
+		{"0 8 * * *", []string{"CRON_TZ=Asia/Tokyo 0 18 * * *"}, "has a time zone of its own"},
+		{"0 8 * * *", []string{"@every 12h"}, "or no time of day"},
+		{"@weekly", []string{"0 18 * * 1"}, "FREQ=DAILY;BYHOUR=0;BYMINUTE=0;BYDAY=SU 42h0m0s"},
 		{"", []string{"0 18 * * *"}, "write five fields"},
 		{"0 8 * * *", []string{"6 pm"}, `"6 pm": `},
 	} {

@@ -20,8 +20,13 @@ func Timetable(start string, ends []string, zone string) (calendar.Event, error)
 	schedules := make([]cron.Schedule, 1+len(ends))
 	for i, text := range append([]string{start}, ends...) {
 		var err error
-		if schedules[i], err = cron.ParseStandard(text); err != nil {
+		schedules[i], err = cron.ParseStandard(text)
+		switch {
+		case err != nil:
 			return calendar.Event{}, fmt.Errorf("%.64q: %w: write five fields such as 0 8 * * 1-5", text, err)
+		case strings.Contains(text, "=") || strings.HasPrefix(text, "@every"):
+			return calendar.Event{}, fmt.Errorf("%.64q has a time zone of its own, or no time of day: write five fields "+
+				"such as 0 8 * * 1-5", text)
 		}
 	}
 	if slices.Contains(ends, start) {
