@@ -17,9 +17,10 @@ func cronHPAOf(target, up, further string) string {
 // Timetables become events of the workload's first Forecast, or they are left out with what to do.
 func TestTimetables(t *testing.T) {
 	t.Parallel()
+	office := cronHPAOf("HorizontalPodAutoscaler", "9", "")
 	onDemand := onQuery("sum(a)", `threshold: "64"`) + ","
 	for manifests, want := range map[string][]string{
-		hpaOf("chat", onQueue) + cronHPAOf("HorizontalPodAutoscaler", "9", ""): {
+		hpaOf("chat", onQueue) + office: {
 			"name: office up", "replicas: 9", "duration: 4h", "name: office noon", "duration: 6h", "replicas: 12", "left out []",
 			"team/office, job up sets 9 replicas", "The smallest number, 2, is no event", "remove it along with serve: Shadow",
 		},
@@ -28,6 +29,10 @@ func TestTimetables(t *testing.T) {
 		},
 		hpaOf("chat", onQueue) + cronHPAOf("HorizontalPodAutoscaler", "9, runOnce: true", ""): {
 			`job up sets 9 replicas once, at "0 0 8 * * 1-5": write an event`, "name: office noon", "duration: 6h",
+		},
+		hpaOf("chat", onQueue) + strings.Replace(office, "noon", "up", 1): {
+			"Forecast team/chat-queue-depth", "duration: 4h",
+			"to an event: the Forecast chat-queue-depth already has an event of this name",
 		},
 		cronHPAOf("Deployment", "9", ", excludeDates: ['* * * 1 1 *']"):           {"it has excludeDates: write"},
 		cronHPAOf("Deployment", "many", ""):                                       {"it cannot be read: "},
