@@ -85,7 +85,7 @@ type cronJob struct {
 func (c *converter) recurring(object string, all []cronJob) []cronJob {
 	var out []cronJob
 	for _, j := range all {
-		if !j.RunOnce {
+		if !j.RunOnce && !strings.HasPrefix(j.Schedule, "@date ") {
 			out = append(out, j)
 			continue
 		}
