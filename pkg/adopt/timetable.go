@@ -136,8 +136,7 @@ func (c *converter) cronHPA(object *unstructured.Unstructured, all []*unstructur
 	}
 	schedules := make([]string, len(jobs))
 	for i := range jobs {
-		fields := strings.Fields(jobs[i].Schedule)
-		schedules[i] = strings.Join(fields[max(0, len(fields)-5):], " ") // Without the seconds.
+		schedules[i] = withoutSeconds(jobs[i].Schedule)
 	}
 	least := slices.MinFunc(jobs, bySize).TargetSize
 	for i, job := range jobs {
@@ -154,6 +153,19 @@ func (c *converter) cronHPA(object *unstructured.Unstructured, all []*unstructur
 		ends := slices.Delete(slices.Clone(schedules), i, i+1)
 		c.timetables = append(c.timetables, newTimetable(one, strconv.Itoa(int(job.TargetSize)), schedules[i], ends))
 	}
+}
+
+// withoutSeconds returns a schedule of a CronHorizontalPodAutoscaler with the five fields of a cron table. It begins with the seconds, and
+// the day of the week may be missing.
+func withoutSeconds(schedule string) string {
+	fields := strings.Fields(schedule)
+	if strings.HasPrefix(schedule, "@") || len(fields) < 5 { //nolint:mnd // Seconds, minute, hour, day, month.
+		return schedule
+	}
+	if len(fields) == 5 { //nolint:mnd // As above.
+		fields = append(fields, "*")
+	}
+	return strings.Join(fields[1:], " ")
 }
 
 // leaveTimetables leaves out the timetables that no Forecast has.

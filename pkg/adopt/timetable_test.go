@@ -30,6 +30,10 @@ func TestTimetables(t *testing.T) {
 		hpaOf("chat", onQueue) + cronHPAOf("HorizontalPodAutoscaler", "9, runOnce: true", ""): {
 			`job up sets 9 replicas once, at "0 0 8 * * 1-5": write an event`, "name: office noon", "duration: 6h",
 		},
+		// The controller reads five fields as seconds, minute, hour, day and month.
+		hpaOf("chat", onQueue) + strings.ReplaceAll(office, " * * 1-5", " * *"): {
+			"FREQ=DAILY;BYHOUR=8;BYMINUTE=0\n", "duration: 4h", "duration: 6h",
+		},
 		hpaOf("chat", onQueue) + strings.Replace(office, "0 0 12 * * 1-5", "'@date 2026-10-27 21:54:00'", 1): {
 			`job noon sets 12 replicas once, at "@date`, "duration: 10h", "name: office up",
 		},
