@@ -15,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/calendar/importer"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
 // kindCronHPA is Alibaba Cloud's object that sets the replicas of a workload, or of an HPA, at the times of a cron table.
@@ -125,15 +126,7 @@ func (c *converter) cronHPA(object *unstructured.Unstructured, all []*unstructur
 		c.leave(objectName(object), "", "it always asks for one number of replicas: set minReplicas of the autoscaler")
 		return
 	}
-	kind, workload := s.ScaleTargetRef.Kind, s.ScaleTargetRef.Name
-	target := hpa.KindHPA + " " + object.GetNamespace() + "/" + workload
-	for _, other := range all {
-		if kind == hpa.KindHPA && objectName(other) == target {
-			//nolint:errcheck // Without it, no workload is found.
-			ref, _, _ := unstructured.NestedStringMap(other.Object, "spec", "scaleTargetRef")
-			kind, workload = ref["kind"], ref["name"]
-		}
-	}
+	kind, workload, most := scaledBy(s.ScaleTargetRef, object.GetNamespace(), all)
 	schedules := make([]string, len(jobs))
 	for i := range jobs {
 		schedules[i] = withoutSeconds(jobs[i].Schedule)
@@ -149,10 +142,31 @@ func (c *converter) cronHPA(object *unstructured.Unstructured, all []*unstructur
 			workload: workloadKey(object.GetNamespace(), kind, workload), object: objectName(object),
 			text: fmt.Sprintf(text, job.Name, job.TargetSize, job.Schedule, least),
 		}
+		if most > 0 && job.TargetSize > most {
+			const raise = " The controller raises maxReplicas of the HPA to %d, and Forewarm does not: set it to at " +
+				"least this number."
+			one.text += fmt.Sprintf(raise, job.TargetSize)
+		}
 		one.event.Name = object.GetName() + " " + job.Name
 		ends := slices.Delete(slices.Clone(schedules), i, i+1)
 		c.timetables = append(c.timetables, newTimetable(one, strconv.Itoa(int(job.TargetSize)), schedules[i], ends))
 	}
+}
+
+// scaledBy returns the workload that a CronHorizontalPodAutoscaler scales. If it does so by an HPA, most is the maxReplicas of the HPA,
+// otherwise 0.
+func scaledBy(
+	ref v1alpha1.TargetRef, namespace string, all []*unstructured.Unstructured,
+) (kind, name string, most int32) {
+	for _, other := range all {
+		if ref.Kind != hpa.KindHPA || objectName(other) != hpa.KindHPA+" "+namespace+"/"+ref.Name {
+			continue
+		}
+		if h, err := autoscaler.DecodeHPA(other); err == nil {
+			return h.Spec.ScaleTargetRef.Kind, h.Spec.ScaleTargetRef.Name, h.Spec.MaxReplicas
+		}
+	}
+	return ref.Kind, ref.Name, 0
 }
 
 // withoutSeconds returns a schedule of a CronHorizontalPodAutoscaler with the five fields of a cron table. It begins with the seconds, and

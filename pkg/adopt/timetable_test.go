@@ -30,6 +30,9 @@ func TestTimetables(t *testing.T) {
 		hpaOf("chat", onQueue) + cronHPAOf("HorizontalPodAutoscaler", "9, runOnce: true", ""): {
 			`job up sets 9 replicas once, at "0 0 8 * * 1-5": write an event`, "name: office noon", "duration: 6h",
 		},
+		hpaOf("chat", onQueue) + cronHPAOf("HorizontalPodAutoscaler", "40", ""): {
+			"at \"0 0 8 * * 1-5\".", "raises maxReplicas of the HPA to 40, and Forewarm does not: set it to at least",
+		},
 		// The controller reads five fields as seconds, minute, hour, day and month.
 		hpaOf("chat", onQueue) + strings.ReplaceAll(office, " * * 1-5", " * *"): {
 			"FREQ=DAILY;BYHOUR=8;BYMINUTE=0\n", "duration: 4h", "duration: 6h",
