@@ -74,7 +74,7 @@ func TestMain(m *testing.M) {
 		go io.Copy(near, far) //nolint:errcheck // Ends with either connection.
 	}))
 	for name, value := range map[string]string{
-		"HTTPS_PROXY": proxy.URL, "SSL_CERT_FILE": roots.Name(), "HOME": dir,
+		"HTTPS_PROXY": proxy.URL, "HTTP_PROXY": proxy.URL, "SSL_CERT_FILE": roots.Name(), "HOME": dir,
 	} {
 		must(0, os.Setenv(name, value))
 	}

@@ -230,6 +230,14 @@ func TestEveryRequestIsSigned(t *testing.T) {
 	}
 }
 
+// The endpoints of a node have addresses of IPv6, too. No proxy sees the token of the pod.
+func TestNoProxyForEndpointsOfTheNode(t *testing.T) {
+	c := newCloud(t)
+	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://[100::23]/v1/credentials") // EKS has fd00:ec2::23.
+	t.Setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", c.file("secret", "s3cret-jwt"))
+	checkError(t, query(t, open(t, c, "sigv4: {region: eu-central-1}", time.Second)), "100::23 ")
+}
+
 // What is refused, without a secret in the message.
 func TestConfigsAreRefused(t *testing.T) {
 	for _, c := range []struct{ auth, url, want string }{

@@ -35,9 +35,10 @@ func newExchange(limit time.Duration) *exchange {
 	return &exchange{next: next, limit: limit}
 }
 
-// proxy is the proxy of the environment, but not for the metadata server of a node, which has a link-local address.
+// proxy is the proxy of the environment, but not for plain HTTP: those are the endpoints of the node, which no proxy can reach, and a proxy
+// would see the token of the pod.
 func proxy(req *http.Request) (*url.URL, error) {
-	if ip := net.ParseIP(req.URL.Hostname()); ip != nil && ip.IsLinkLocalUnicast() {
+	if req.URL.Scheme == "http" {
 		return nil, nil //nolint:nilnil // That is how a transport is told to use no proxy.
 	}
 	return http.ProxyFromEnvironment(req)
