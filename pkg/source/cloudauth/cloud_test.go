@@ -155,7 +155,7 @@ func (c *cloud) answer(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, c.URL+"/elsewhere", http.StatusTemporaryRedirect)
 	case "page":
 		w.Header().Set("Content-Type", "text/html")
-		must(io.WriteString(w, "<!doctype html><title>Log in</title>s3cret-page"))
+		must(io.WriteString(w, "\n <HTML><title>Log in</title>s3cret-page"))
 	default:
 		text, status := accepted(r, body)
 		w.Header().Set("Content-Type", "application/json")

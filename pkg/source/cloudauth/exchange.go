@@ -46,6 +46,9 @@ func proxy(req *http.Request) (*url.URL, error) {
 
 func (e *exchange) client() *http.Client { return &http.Client{Transport: e, Timeout: e.limit} }
 
+// htmlPage matches the beginning of a page for browsers. AWS' answers are XML.
+var htmlPage = regexp.MustCompile(`^\s*<(!|(?i:html|head|body))`)
+
 // RoundTrip implements http.RoundTripper.
 func (e *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	// It ends a little before the request that waits for it, so that the reason is known then.
@@ -64,7 +67,7 @@ func (e *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case resp.StatusCode/100 == 3:
 		return nil, e.failed(req, "redirects to another address, to which no credentials are sent")
-	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<!")) || bytes.HasPrefix(body, []byte("<html")):
+	case htmlPage.Match(body):
 		return nil, e.failed(req, "answered with an HTML page, perhaps of a proxy")
 	case resp.StatusCode/100 != 2:
 		e.note(req, fmt.Sprintf("answered %d%s%s", resp.StatusCode, code(body), skew)) // The library decides about it.
