@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"time"
@@ -165,9 +166,19 @@ func (s *SigV4) authorizer(secretKey string, client *http.Client) (authorizer, e
 		if err != nil {
 			return fmt.Errorf("AWS credentials: %w", err)
 		}
+		defer maps.Copy(req.Header, withoutUnsent(req.Header))
 		now := time.Now() //nolint:forbidigo // The store compares it with its own clock.
 		return signer.NewSigner().SignHTTP(ctx, found, req, sum, "aps", in.Region, now)
 	}, nil
+}
+
+// withoutUnsent removes the headers without a value, and returns them. They are never sent: the client of the API marks a POST as idempotent
+// by one. AWS refuses a signature over a header that is missing (IncompleteSignatureException).
+func withoutUnsent(header http.Header) http.Header {
+	unsent := maps.Clone(header)
+	maps.DeleteFunc(unsent, func(_ string, values []string) bool { return len(values) > 0 })
+	maps.DeleteFunc(header, func(_ string, values []string) bool { return len(values) == 0 })
+	return unsent
 }
 
 // ofPod finds the credentials of the pod as AWS' default chain does, without profiles, which could run programs: from variables, IRSA,
