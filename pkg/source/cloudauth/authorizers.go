@@ -6,12 +6,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"cloud.google.com/go/auth"
@@ -65,6 +69,9 @@ func google(key string, client *http.Client) (authorizer, error) {
 		err   error
 	)
 	if key != "" {
+		if err = checkTokenURI(key); err != nil {
+			return nil, err
+		}
 		found, err = credentials.NewCredentialsFromJSON(credentials.ServiceAccount, []byte(key), options)
 	} else {
 		found, err = credentials.DetectDefault(options)
@@ -79,6 +86,30 @@ func google(key string, client *http.Client) (authorizer, error) {
 		}
 		return token.Value, nil
 	}), nil
+}
+
+// checkTokenURI refuses a key that requests its tokens from another server than Google's. Anyone who writes a key for their namespace could
+// otherwise make Forewarm send requests to addresses inside the cluster.
+func checkTokenURI(key string) error {
+	var of struct {
+		TokenURI string `json:"token_uri"`
+	}
+	if json.Unmarshal([]byte(key), &of) != nil {
+		return errors.New("the key of the service account is not JSON")
+	}
+	u, err := url.Parse(of.TokenURI)
+	if err != nil {
+		return errors.New("token_uri of the key is not a URL")
+	}
+	host := u.Hostname()
+	switch ip := net.ParseIP(host); {
+	case of.TokenURI == "", ip != nil && ip.IsLoopback():
+		return nil
+	case u.Scheme == "https" && (host == "accounts.google.com" || strings.HasSuffix(host, ".googleapis.com")):
+		return nil
+	}
+	const text = "token_uri of the key is at %.64q, which is not Google: use the key as Google has written it"
+	return fmt.Errorf(text, host)
 }
 
 // authorizer uses a client secret, or the identity of the pod or node.

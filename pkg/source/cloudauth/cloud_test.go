@@ -207,7 +207,8 @@ func (c *cloud) checkSignature(r *http.Request, body []byte, service string) err
 	sent.Set("Content-Length", strconv.Itoa(len(body)))
 	var headers []string
 	for name := range strings.SplitSeq(names, ";") {
-		if len(sent.Values(name)) == 0 { // AWS: IncompleteSignatureException. After a 403, the client repeats the query as a GET.
+		// AWS: IncompleteSignatureException. After a 403, the client repeats the query as a GET.
+		if len(sent.Values(name)) == 0 {
 			c.t.Errorf("%s: '%s' is named as a SignedHeader, but it does not exist in the HTTP request", r.Method, name)
 		}
 		headers = append(headers, name+":"+sent.Get(name)+"\n")

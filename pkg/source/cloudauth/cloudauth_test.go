@@ -270,3 +270,24 @@ func TestConfigsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A key that requests its tokens elsewhere than from Google makes Forewarm send no request there.
+func TestTokensComeFromGoogle(t *testing.T) {
+	for _, c := range []struct{ uri, want string }{
+		{"http://10.0.0.1:8080/x", `token_uri of the key is at "10.0.0.1", which is not Google`},
+		{"https://kubernetes.default.svc/token", `"kubernetes.default.svc", which is not Google`},
+		{"https://googleapis.com.example/token", "which is not Google"},
+		{"https://oauth2.googleapis.com@example.com/token", `"example.com", which is not Google`},
+		{"http://oauth2.googleapis.com/token", "which is not Google"},
+		{"://", "token_uri of the key is not a URL"},
+	} {
+		cloud := newCloud(t)
+		const format = `{"type": "service_account", "client_email": "a@b", "private_key": "s3cret", "token_uri": %q}`
+		key := fmt.Sprintf(format, c.uri)
+		source := open(t, cloud, "google_iam: {credentials_file: "+cloud.file("secret", key)+"}", 10*time.Second)
+		checkError(t, query(t, source), c.want)
+	}
+	cloud := newCloud(t)
+	source := open(t, cloud, "google_iam: {credentials_file: "+cloud.file("secret", "s3cret")+"}", 10*time.Second)
+	checkError(t, query(t, source), "the key of the service account is not JSON")
+}
