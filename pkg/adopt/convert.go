@@ -312,7 +312,8 @@ func (c *converter) write(
 		case len(events) == manifest.MaxForecastEvents:
 			t.err = fmt.Errorf("the Forecast %s already has %d events", f.Name, len(events))
 		case slices.ContainsFunc(events, func(other *timetable) bool { return other.event.Name == t.event.Name }):
-			t.err = fmt.Errorf("the Forecast %s already has an event of this name: give the job a name of its own", f.Name)
+			const text = "the Forecast %s already has an event of this name: give the job a name of its own"
+			t.err = fmt.Errorf(text, f.Name)
 		default:
 			why = append(why, fmt.Sprintf("events[%d]: %s, %s", len(events), t.object, t.text)+keepTimetable)
 			events, f.Spec.Events = append(events, t), append(f.Spec.Events, t.event)

@@ -31,8 +31,9 @@ type timetable struct {
 	err      error
 }
 
-// newTimetable completes a timetable. The replicas are kept from each time of a schedule until the next time of any of the others.
-func newTimetable(t timetable, replicas, start string, ends []string) *timetable {
+// newTimetable completes a timetable. The replicas are kept from each time of a schedule until the next time of any of the others. If
+// continues, they are kept although it begins again before that. KEDA keeps them only after the last start.
+func newTimetable(t timetable, replicas, start string, ends []string, continues bool) *timetable {
 	n, err := strconv.ParseInt(replicas, 10, 32)
 	switch {
 	case err != nil:
@@ -42,7 +43,7 @@ func newTimetable(t timetable, replicas, start string, ends []string) *timetable
 		t.err = errors.New("it asks for no replicas, and a Forecast needs no event for this")
 		return &t
 	}
-	found, err := importer.Timetable(start, ends, t.event.TimeZone)
+	found, err := importer.Timetable(start, ends, t.event.TimeZone, continues)
 	found.Name, found.Replicas = t.event.Name, int32(n)
 	t.event.Replicas, t.event.Start = found.Replicas, v1alpha1.EventTime(found.Start)
 	t.event.Recurrence, t.event.Duration = found.Recurrence, v1alpha1.Duration(model.Duration(found.Duration).String())
@@ -72,7 +73,7 @@ func (c *converter) cronTrigger(o *unstructured.Unstructured, workload string, i
 		m["end"], m["timezone"])
 	out := timetable{workload: workload, object: objectName(o), text: text}
 	out.event.Name, out.event.TimeZone = fmt.Sprintf("%s cron %d", o.GetName(), i), m["timezone"]
-	c.timetables = append(c.timetables, newTimetable(out, m["desiredReplicas"], m["start"], []string{m["end"]}))
+	c.timetables = append(c.timetables, newTimetable(out, m["desiredReplicas"], m["start"], []string{m["end"]}, false))
 }
 
 // cronJob is a job of a CronHorizontalPodAutoscaler. It sets the replicas at the times of a schedule.
@@ -149,7 +150,8 @@ func (c *converter) cronHPA(object *unstructured.Unstructured, all []*unstructur
 		}
 		one.event.Name = object.GetName() + " " + job.Name
 		ends := slices.Delete(slices.Clone(schedules), i, i+1)
-		c.timetables = append(c.timetables, newTimetable(one, strconv.Itoa(int(job.TargetSize)), schedules[i], ends))
+		replicas := strconv.Itoa(int(job.TargetSize))
+		c.timetables = append(c.timetables, newTimetable(one, replicas, schedules[i], ends, true))
 	}
 }
 

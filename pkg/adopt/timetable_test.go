@@ -47,7 +47,7 @@ func TestTimetables(t *testing.T) {
 		cronHPAOf("Deployment", "9", ", excludeDates: ['* * * 1 1 *']"):           {"it has excludeDates: write"},
 		cronHPAOf("Deployment", "many", ""):                                       {"it cannot be read: "},
 		strings.ReplaceAll(cronHPAOf("Deployment", "2", ""), "12}", "2}"):         {"set minReplicas of the autoscaler"},
-		scaledObjectOf(onDemand+strings.Replace(cron, "0 18 *", "0 18 1", 1), ""): {"to an event: not all its windows"},
+		scaledObjectOf(onDemand+strings.Replace(cron, "0 18 *", "0 18 1", 1), ""): {"to an event: it begins again before it ends"},
 		scaledObjectOf(onDemand+strings.Replace(cron, `"5"`, `"0"`, 1), ""):       {"it asks for no replicas"},
 		// The other triggers are converted, whatever is wrong with a timetable.
 		scaledObjectOf(onDemand+strings.Replace(cron, `"5"`, `"99999"`, 1), ""): {

@@ -263,7 +263,7 @@ func TestTimetable(t *testing.T) {
 		{"", []string{"0 18 * * *"}, "write five fields"},
 		{"0 8 * * *", []string{"6 pm"}, `"6 pm": `},
 	} {
-		e, err := importer.Timetable(c.start, c.ends, "Europe/Berlin")
+		e, err := importer.Timetable(c.start, c.ends, "Europe/Berlin", true)
 		got := fmt.Sprint(e.Recurrence, " ", e.Duration)
 		if err != nil {
 			got = err.Error()
@@ -272,5 +272,9 @@ func TestTimetable(t *testing.T) {
 		if !strings.Contains(got, c.want) || err == nil && e.Check() != nil {
 			t.Errorf("%s until %s: %s (%v), want %s", c.start, c.ends, got, e.Check(), c.want)
 		}
+	}
+	_, err := importer.Timetable("0 8,10,12 * * *", []string{"0 18 * * *"}, "UTC", false)
+	if err == nil || !strings.Contains(err.Error(), "it begins again before it ends") {
+		t.Error(err)
 	}
 }

@@ -13,8 +13,9 @@ import (
 )
 
 // Timetable returns the event that begins at the times of a schedule of a cron table, and ends at the next time of any of the others, by
-// the clock of a zone. The event has no name, and nothing is known of the demand. The error says what to do.
-func Timetable(start string, ends []string, zone string) (calendar.Event, error) {
+// the clock of a zone. The event has no name, and nothing is known of the demand. If continues, a start before the end changes nothing;
+// otherwise it is an error. The error says what to do.
+func Timetable(start string, ends []string, zone string, continues bool) (calendar.Event, error) {
 	fields := strings.Fields(start)
 	table := Crontab([]byte(strings.Join(fields, " ")), time.Time{}, zone, time.Hour)
 	schedules := make([]cron.Schedule, 1+len(ends))
@@ -25,8 +26,8 @@ func Timetable(start string, ends []string, zone string) (calendar.Event, error)
 		case err != nil:
 			return calendar.Event{}, fmt.Errorf("%.64q: %w: write five fields such as 0 8 * * 1-5", text, err)
 		case strings.Contains(text, "=") || strings.HasPrefix(text, "@every"):
-			return calendar.Event{}, fmt.Errorf("%.64q has a time zone of its own, or no time of day: write five fields "+
-				"such as 0 8 * * 1-5", text)
+			const own = "%.64q has a time zone of its own, or no time of day: write five fields such as 0 8 * * 1-5"
+			return calendar.Event{}, fmt.Errorf(own, text)
 		}
 	}
 	if slices.Contains(ends, start) {
@@ -40,12 +41,12 @@ func Timetable(start string, ends []string, zone string) (calendar.Event, error)
 	e := table.Events[0]
 	var err error
 	e.Name, e.Start = "", "2025-01-01" // It has always recurred.
-	e.Duration, err = length(schedules[0], schedules[1:])
+	e.Duration, err = length(schedules[0], schedules[1:], continues)
 	return e, err
 }
 
-// length returns how long each window lasts, from a start to the next end. A window may also last until the next start.
-func length(begins cron.Schedule, ends []cron.Schedule) (time.Duration, error) {
+// length returns how long each window lasts, from a start to the next end. If continues, there may be other starts before it.
+func length(begins cron.Schedule, ends []cron.Schedule, continues bool) (time.Duration, error) {
 	from := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Second) // Any day, and four years for a leap day.
 	until := from.AddDate(4, 0, 0)
 	unequal := errors.New("not all its windows have the same length: write one event for each length")
@@ -63,6 +64,9 @@ func length(begins cron.Schedule, ends []cron.Schedule) (time.Duration, error) {
 			return 0, errors.New("it never ends: set minReplicas instead of an event")
 		case !next.IsZero() && next.Sub(at) < time.Hour:
 			return 0, errors.New("it begins more than once an hour: write fewer, longer windows")
+		case !next.IsZero() && next.Before(end) && !continues:
+			return 0, errors.New("it begins again before it ends, and only the time after the last start counts: " +
+				"write this start alone")
 		case !next.IsZero() && next.Before(end):
 			gap = max(gap, next.Sub(at))
 		case end.Sub(at) > calendar.MaxDuration:
