@@ -56,7 +56,7 @@ func (p *Plan) shareMessage(of *Spare, available float64) string {
 		}
 	}
 	if of.GPUs > own {
-		text += fmt.Sprintf(", too few for a replica of %s", GPUCount(of.GPUs))
+		text += ", too few for a replica of " + GPUCount(of.GPUs)
 	}
 	return text
 }

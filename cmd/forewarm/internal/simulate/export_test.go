@@ -10,6 +10,9 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 )
 
+// CutToCommon is cutToCommon.
+var CutToCommon = cutToCommon
+
 // Run is the command without its process: what is told of the progress goes to messages at every unit of work.
 func Run(ctx context.Context, out, messages io.Writer, args ...string) error {
 	o := defaults()

@@ -10,11 +10,13 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -245,24 +247,37 @@ func (o *options) readHistories(ctx context.Context, t terminal, configs []compa
 	return strings.Join(doubts, " "), cutToCommon(configs)
 }
 
-// cutToCommon cuts the histories to the time that all have in common. It begins at a time at which all have a value.
+// firstKnown returns the time of the first value at or after a time that is within the series; the end of the series if there is none.
+func firstKnown(s *forecast.Series, from time.Time) time.Time {
+	i := int(from.Sub(s.Start) / s.Step)
+	if i >= s.Len() || !math.IsNaN(s.Values[i]) {
+		return from
+	}
+	for i < s.Len() && math.IsNaN(s.Values[i]) {
+		i++
+	}
+	return s.TimeAt(i)
+}
+
+// cutToCommon cuts the histories to the time that all have in common. It begins at a time at which all have a value, and a step of the history
+// with the longest steps begins.
 func cutToCommon(configs []compare.Config) error {
 	start, end := configs[0].Demand.Start, configs[0].Demand.End()
 	newest, oldest := configs[0].Source, configs[0].Source // The members whose histories start last and end first.
+	byStep := func(a, b compare.Config) int { return cmp.Compare(a.Demand.Step, b.Demand.Step) }
+	coarsest := slices.MaxFunc(configs, byStep).Demand
 	for at := start.Add(-1); at.Before(start); {
 		at = start
+		if off := start.Sub(coarsest.Start) % coarsest.Step; off > 0 {
+			start = start.Add(coarsest.Step - off)
+		}
 		for i := range configs {
 			s := &configs[i].Demand
 			if s.Start.After(start) {
 				start, newest = s.Start, configs[i].Source
 			}
-			offset := int(start.Sub(s.Start) / s.Step)
-			known := offset
-			for known < s.Len() && math.IsNaN(s.Values[known]) {
-				known++
-			}
-			if known > offset {
-				start, newest = s.TimeAt(known), configs[i].Source
+			if known := firstKnown(s, start); known.After(start) {
+				start, newest = known, configs[i].Source
 			}
 			if s.End().Before(end) {
 				end, oldest = s.End(), configs[i].Source

@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulate"
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
 const scales = `apiVersion: autoscaling/v2
@@ -83,6 +86,27 @@ func TestInterrupted(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil || !strings.Contains(string(text), "<svg") {
 		t.Errorf("no page of what there is: %v", err)
+	}
+}
+
+// Histories with other steps are not shifted: they begin where a step of the longest steps begins.
+func TestHistoriesOnOtherGrids(t *testing.T) {
+	midnight := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+	of := func(name string, start time.Time, step time.Duration) compare.Config {
+		s := forecast.Series{Start: start, Step: step}
+		for at := start; at.Before(midnight.Add(7 * 24 * time.Hour)); at = at.Add(step) {
+			s.Values = append(s.Values, float64(at.Hour()))
+		}
+		return compare.Config{Source: name, Demand: s}
+	}
+	all := []compare.Config{of("hourly", midnight, time.Hour), of("minutes", midnight.Add(59*time.Minute), time.Minute)}
+	if err := simulate.CutToCommon(all); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		if s := c.Demand; !s.Start.Equal(midnight.Add(time.Hour)) || s.Values[0] != 1 {
+			t.Errorf("%s begins at %s with %v", c.Source, s.Start, s.Values[0])
+		}
 	}
 }
 

@@ -64,7 +64,10 @@ func H100() *fleet.State {
 		Plan: fleet.Plan{
 			At: now.Add(-15 * time.Second), GPUs: 64, Other: 2, Members: 31,
 			Batch: []fleet.Spare{
-				{Consumer: consumer("embeddings", 20*time.Minute), Replicas: 12, Need: 37.8, Expected: 36, Margin: 0.05},
+				{
+					Consumer: consumer("embeddings", 20*time.Minute), Replicas: 12,
+					Need: 37.8, Expected: 36, Margin: 0.05,
+				},
 				{Consumer: consumer("evals", time.Hour), Replicas: 0, Need: 62, Expected: 60, Margin: 0.2},
 			},
 		},

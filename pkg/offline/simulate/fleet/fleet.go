@@ -68,6 +68,8 @@ func Policies() []string { return []string{Static, Reactive, Forewarm, Oracle} }
 // Result compares the policies.
 type Result struct {
 	GPUs float64 `json:"gpus"`
+	// Limit is the share of the members' demand that may be in bad hours.
+	Limit float64 `json:"objective"`
 	// Members are the names of the members, and Hours the counted hours.
 	Members []string `json:"members"`
 	Hours   float64  `json:"hours"`
@@ -121,7 +123,7 @@ func Simulate(ctx context.Context, c *Config, progress func(policy string)) (*Re
 		return nil, err
 	}
 	out := &Result{
-		GPUs: c.GPUs, Static: min(static, c.GPUs), Asked: slices.Max(asked), AloneBadHours: alone,
+		GPUs: c.GPUs, Limit: c.Limit, Static: min(static, c.GPUs), Asked: slices.Max(asked), AloneBadHours: alone,
 		Hours: (time.Duration(c.steps())*sim.DefaultSync - warmUp).Hours(),
 	}
 	for i := range c.Members {

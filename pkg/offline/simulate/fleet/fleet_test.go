@@ -153,7 +153,8 @@ func TestTooFewGPUs(t *testing.T) {
 		t.Errorf("%+v", small)
 	}
 	want := fmt.Sprintf("The members ask for up to %v GPUs. If they got them,", small.Asked)
-	if text := small.Text(100); !strings.Contains(text, want) || strings.Contains(text, "of 0 batch runs") {
+	if text := small.Text(100); !strings.HasPrefix(text, "These GPUs are too few for the members: ") ||
+		!strings.Contains(text, want) || strings.Contains(text, "of 0 batch runs") {
 		t.Errorf("%q is not in\n%s", want, text)
 	}
 }

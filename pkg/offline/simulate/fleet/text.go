@@ -29,11 +29,16 @@ func (r *Result) Sections() []report.Section {
 	}
 }
 
-// verdict compares Forewarm with the static partition.
+// verdict compares Forewarm with the static partition. First it says if the fleet is too small for its members.
 func (r *Result) verdict() string {
 	static, ours := r.Find(Static), r.Find(Forewarm)
+	small := ""
+	if ours.BadHours > max(r.Limit, r.AloneBadHours) {
+		const text = "These GPUs are too few for the members: %s of their demand would be in bad hours, even without batch work. "
+		small = fmt.Sprintf(text, humanize.LateShare(r.Find(Reactive).BadHours))
+	}
 	days := humanize.Plural(int(r.Hours/24+.5), "day")
-	text := fmt.Sprintf("In %s on %s GPUs, batch work would have done %s GPU-hours with Forewarm", days,
+	text := small + fmt.Sprintf("In %s on %s GPUs, batch work would have done %s GPU-hours with Forewarm", days,
 		humanize.Number(r.GPUs), humanize.Amount(ours.Done))
 	if static.Done <= 0 {
 		return text + ". A static partition would have left nothing for batch work."
