@@ -90,13 +90,14 @@ test-chart: ## the chart: lint, its unit tests, every values file and a release 
 		"$$FOREWARM_HELM/helm-unittest" deploy/charts/forewarm && \
 		KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
 		$(GO_TEST) -count=1 -run TestChart ./deploy
-	@$(call record,helm helm/crds kubernetes platforms)
+	@$(call record,helm helm/crds kubernetes)
 
 .PHONY: test-cluster
 test-cluster: ## the tests that need parts of Kubernetes, built from source first (minutes, once)
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
 		$(GO_TEST) -count=1 -shuffle=on -skip '^TestAttacks' $(CLUSTER_PACKAGES)
 	cd hack/components/kubernetes && $(GO_TEST) ./...
+	@$(call record,kubernetes platforms)
 
 .PHONY: test-keda
 test-keda: ## the external scaler with KEDA's own operator, built from source first (many minutes, once)

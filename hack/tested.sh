@@ -49,7 +49,9 @@ cat <<'PAGE'
 
 # Versions that Forewarm is tested with
 
-The tests build these programs from source. The last column has the last run of each target of make that passed with this version.
+This page lists the versions of other projects that Forewarm is tested with, and the day of the last test that passed. The tests build
+these programs from source. The last column has each make target that tests the version, with the day of its last run that passed.
+*CustomResourceDefinitions only* means that the tests create objects of the project, but do not run its programs.
 
 | program | module | version | tested by |
 |---|---|---|---|
